@@ -376,7 +376,11 @@ class PlayPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitePlan:
-    """The whole plan of a site. Sections that the site does not use are None or empty."""
+    """
+    The whole plan of a site. Sections that the site does not use are None or empty.
+
+    `admin_private_key_file` is the SSH key that the deploy host logs in with (a path, never the key).
+    """
 
     name: str
     domain: str
@@ -390,4 +394,5 @@ class SitePlan:
     endpoints: tuple[EndpointPlan, ...]
     autoscaler: AutoscalerPlan | None
     plays: tuple[PlayPlan, ...]
+    admin_private_key_file: str | None = None
     schema_version: str = field(default=SCHEMA_VERSION)
