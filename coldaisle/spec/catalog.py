@@ -1,0 +1,218 @@
+"""
+Hardware facts: what a system, a switch, a GPU or a port is, with the document that says so.
+
+Facts never live in code. A figure that no document gives stays out of the catalog: it reads as None here, and a plan
+that needs it reports a missing figure instead of counting zero.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from coldaisle.spec.base import SpecModel, mistake, refers_to
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+NicRole = Literal["compute", "storage", "management", "bmc"]
+
+
+class Sourced(SpecModel):
+    """
+    A catalog entry whose numbers say where they come from.
+
+    `source` is one document for every number of the entry, or a map of field name to document, in which `*` stands
+    for the fields that are not named.
+    """
+
+    source: str | dict[str, str]
+
+    @model_validator(mode="after")
+    def _every_number_has_a_source(self) -> Self:
+        if isinstance(self.source, str):
+            return self
+        facts = self.model_fields_set - {"source"}
+        missing = sorted(name for name in facts if self._is_figure(name) and self.source_of(name) is None)
+        if missing:
+            raise mistake(
+                "no-source", f"no source for {', '.join(missing)}", "name the document, or leave the figure out"
+            )
+        return self
+
+    def _is_figure(self, name: str) -> bool:
+        return not isinstance(getattr(self, name), str | None)
+
+    def source_of(self, name: str) -> str | None:
+        """Return the document that gives a field, or None when none is named."""
+        if isinstance(self.source, str):
+            return self.source
+        return self.source.get(name, self.source.get("*"))
+
+
+class Psus(SpecModel):
+    """
+    Power supplies of a device.
+
+    `needed` keep full performance (the 4 of 4+2). `needed_to_boot` keep it running at all; None where no document
+    says it.
+    """
+
+    count: Count
+    needed: Count
+    needed_to_boot: Count | None = None
+    rated_w: Positive | None = None
+
+    @model_validator(mode="after")
+    def _needed_fits(self) -> Self:
+        if max(self.needed, self.needed_to_boot or 0) > self.count:
+            raise mistake("bad-psus", f"needs more supplies than the {self.count} it has", "correct needed or count")
+        return self
+
+
+class PowerShelves(SpecModel):
+    """Power shelves of a rack-scale system: `count` shelves of `psus_each` supplies of `psu_w` watts."""
+
+    count: Count
+    psus_each: Count
+    psu_w: Positive
+
+
+class SystemGpus(SpecModel):
+    """The GPUs of a system: how many of which model."""
+
+    model: Annotated[str, refers_to("gpu")]
+    count: Count
+
+
+class SystemNic(SpecModel):
+    """
+    A network port of a system.
+
+    `rail` is the index among the ports of its role that go to separate leaves; `gpu` is the index of the nearest GPU,
+    and `numa` the index of the NUMA node that it hangs on.
+    """
+
+    rate_gbps: Positive
+    role: NicRole
+    rail: Annotated[int, Field(ge=0)] | None = None
+    gpu: Annotated[int, Field(ge=0)] | None = None
+    numa: Annotated[int, Field(ge=0)] | None = None
+
+
+class System(Sourced):
+    """
+    A server model. Powers are watts at the inlet, weights kilograms, heights rack units.
+
+    `air_share` is the part of its heat that goes into room air; the rest goes into liquid.
+    """
+
+    vendor: str
+    description: str
+    height_u: Count | None = None
+    max_power_w: Positive | None = None
+    weight_kg: Positive | None = None
+    air_share: Share | None = None
+    psus: Psus | None = None
+    power_shelves: PowerShelves | None = None
+    gpus: SystemGpus | None = None
+    nics: dict[str, SystemNic] = Field(default_factory=dict)
+    boot_nic: str | None = None
+    architecture: Literal["x86_64", "aarch64"]
+    firmware: Literal["bios", "uefi"]
+
+    @model_validator(mode="after")
+    def _boot_nic_exists(self) -> Self:
+        if self.boot_nic is not None and self.boot_nic not in self.nics:
+            fix = f"use one of {', '.join(self.nics)}" if self.nics else "list the port under nics"
+            raise mistake("unknown-nic", f"boot_nic {self.boot_nic} is not one of the system's nics", fix)
+        return self
+
+    @model_validator(mode="after")
+    def _nearest_gpus_exist(self) -> Self:
+        count = self.gpus.count if self.gpus else 0
+        wrong = sorted(name for name, nic in self.nics.items() if nic.gpu is not None and nic.gpu >= count)
+        if wrong:
+            what = f"nics {', '.join(wrong)} name a gpu that the system does not have"
+            raise mistake("unknown-gpu", what, "correct gpu", f"{count} GPUs")
+        return self
+
+    def nics_of(self, role: NicRole) -> tuple[str, ...]:
+        """Return the names of the ports of one role: by rail, then by name."""
+        return tuple(sorted((n for n, nic in self.nics.items() if nic.role == role), key=self._rail_then_name))
+
+    def _rail_then_name(self, name: str) -> tuple[int, str]:
+        rail = self.nics[name].rail
+        return (-1 if rail is None else rail, name)
+
+
+class PortBlock(SpecModel):
+    """
+    A run of like ports on a switch.
+
+    `name` is a pattern with `{port}` (first number `first`), or `{cage}` and `{lane}` where a cage holds
+    `ports_per_cage` ports, as OSFP cages do.
+    """
+
+    count: Count
+    rate_gbps: Positive
+    name: str = "swp{port}"
+    first: int = 1
+    ports_per_cage: Count = 1
+
+    def port_name(self, index: int) -> str:
+        """Return the name of the port at a place counted from 0 within the block."""
+        cage, lane = divmod(index, self.ports_per_cage)
+        return self.name.format(port=self.first + index, cage=self.first + cage, lane=lane + 1)
+
+
+class Switch(Sourced):
+    """A switch model. `ports` lists its blocks in the order in which they are numbered."""
+
+    vendor: str
+    kind: Literal["infiniband", "ethernet"]
+    height_u: Count
+    ports: list[PortBlock] = Field(min_length=1)
+    max_power_w: Positive | None = None
+    typical_power_w: Positive | None = None
+    weight_kg: Positive | None = None
+    psus: Psus | None = None
+    management_port: str | None = None
+    max_mtu_bytes: Count | None = None
+
+    @property
+    def port_count(self) -> int:
+        """Count all ports."""
+        return sum(block.count for block in self.ports)
+
+    def port_names(self) -> tuple[str, ...]:
+        """Name every port, in order."""
+        return tuple(block.port_name(index) for block in self.ports for index in range(block.count))
+
+
+class Gpu(Sourced):
+    """A GPU model. `module_power_w` is one module, not a node."""
+
+    vendor: str
+    module_power_w: Positive | None = None
+    memory_bytes: Count | None = None
+
+
+class Nic(Sourced):
+    """A network adapter model."""
+
+    vendor: str
+    rate_gbps: Positive
+    ports: Count
+    kinds: list[Literal["infiniband", "ethernet"]]
+
+
+class Catalog(SpecModel):
+    """All hardware facts that a site can name: the built-in catalog, with the site's own entries over it."""
+
+    systems: dict[str, System] = Field(default_factory=dict)
+    switches: dict[str, Switch] = Field(default_factory=dict)
+    gpus: dict[str, Gpu] = Field(default_factory=dict)
+    nics: dict[str, Nic] = Field(default_factory=dict)

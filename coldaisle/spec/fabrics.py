@@ -1,0 +1,135 @@
+"""
+The fabrics as people write them: which ports a fabric connects, through which switches, and how.
+
+Counts of switches follow from the nodes; a count is written down only to hold a site to what was bought.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from coldaisle.spec.base import Names, SpecModel, SwitchRef, mistake, near_miss
+from coldaisle.spec.catalog import Count, NicRole, Positive
+from coldaisle.spec.ranges import RangeError, expand
+
+Dscp = Annotated[int, Field(ge=0, le=63)]
+Mtu = Annotated[int, Field(ge=1280, le=9216)]
+
+
+class SwitchGroup(SpecModel):
+    """
+    The switches of one tier.
+
+    They stand at `racks` and `rack_units`, in order and in ranges; without racks they are planned but not placed.
+    """
+
+    model: SwitchRef
+    count: Count | None = None
+    """Switches that there are; left out, as many as the nodes need."""
+    racks: list[str] = Field(default_factory=list)
+    rack_units: list[Count] = Field(default_factory=list)
+    """Rack unit of each switch, in the order of the racks written out; one list entry serves every rack when alone."""
+    max_power_w: Positive | None = None
+    """The draw that the site budgets for one switch with its optics, where the catalog has none or a lower one."""
+
+    @field_validator("racks")
+    @classmethod
+    def _racks_are_known(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        racks = info.context.by_kind.get("rack") if isinstance(info.context, Names) else None
+        for pattern in value:
+            try:
+                names = expand(pattern)
+            except RangeError as error:
+                raise mistake("bad-range", f"rack {pattern}: {error}", "write the lower number first") from None
+            for name in names if racks is not None else ():
+                if racks is not None and name not in racks:
+                    raise mistake("unknown-rack", f"there is no rack named {name}", near_miss(name, racks))
+        return value
+
+    def placements(self) -> tuple[tuple[str, int], ...]:
+        """Return rack and rack unit of each switch that has a place, in order."""
+        racks = [name for pattern in self.racks for name in expand(pattern)]
+        units = self.rack_units * len(racks) if len(self.rack_units) == 1 else self.rack_units
+        return tuple(zip(racks, units, strict=False))
+
+    @model_validator(mode="after")
+    def _each_rack_has_a_unit(self) -> Self:
+        racks = sum(len(expand(pattern)) for pattern in self.racks)
+        if len(self.rack_units) not in {racks, min(racks, 1)}:
+            what = f"{racks} racks but {len(self.rack_units)} rack units"
+            raise mistake("bad-placement", what, "give one rack unit for each rack, or one for all")
+        return self
+
+
+class RoceClass(SpecModel):
+    """
+    The lossless class of RoCE, and the class of its congestion notifications.
+
+    The defaults are Cumulus' own: data DSCP 26 on priority 3, notifications DSCP 48 in a strict queue. The map is
+    always emitted, because other systems' stock maps put DSCP 26 into a lossy class (F12).
+    """
+
+    dscp: Dscp = 26
+    priority: Annotated[int, Field(ge=0, le=7)] = 3
+    cnp_dscp: Dscp = 48
+    cnp_priority: Annotated[int, Field(ge=0, le=7)] = 6
+    ecn_min_bytes: Count = 150_000
+    ecn_max_bytes: Count = 1_501_500
+
+
+class FabricManagers(SpecModel):
+    """Appliances that manage an InfiniBand fabric from ports of their own, where nodes would be."""
+
+    name: str
+    """Name, or names in a range."""
+    ports_each: Count
+    port: str = "ib{port}"
+    """Pattern of port names, counted from 0."""
+
+
+class FabricSpec(SpecModel):
+    """
+    One fabric.
+
+    A `leaf-spine` fabric becomes three tiers when two cannot carry its nodes. A `single` fabric is switches with no
+    tier above them, as an out-of-band network is.
+    """
+
+    kind: Literal["infiniband", "roce", "ethernet"]
+    topology: Literal["leaf-spine", "single"]
+    connects: list[NicRole | Literal["switch"]] = Field(min_length=1)
+    """Which ports it takes: those of a role on every node, BMCs, and management ports of switches."""
+    rail_optimized: bool = False
+    """Rail n of each node goes to a leaf of its own, so that GPUs of one rank talk through one switch."""
+    rails: Count = 1
+    leaf: SwitchGroup | None = None
+    spine: SwitchGroup | None = None
+    core: SwitchGroup | None = None
+    switch: SwitchGroup | None = None
+    nodes_per_leaf_group: Count | None = None
+    """Nodes that share one set of leaves (a scalable unit); left out, as many as half of a leaf's ports."""
+    managers: FabricManagers | None = None
+    """Fabric managers (UFM), which take the places of nodes at the end of the last group."""
+    uplinks_per_spine: Count | None = None
+    """Parallel links of each leaf-spine pair; left out, as many as the leaves' rate asks for."""
+    oversubscription: Positive = 1.0
+    """Leaf downlink rate over leaf uplink rate that is accepted: 1 is non-blocking."""
+    mtu_bytes: Mtu | None = None
+    host_mtu_bytes: Mtu | None = None
+    """MTU of the nodes' ports; left out, the fabric's."""
+    roce: RoceClass = RoceClass()
+
+    @model_validator(mode="after")
+    def _tiers_are_there(self) -> Self:
+        wanted = ("leaf", "spine") if self.topology == "leaf-spine" else ("switch",)
+        for tier in wanted:
+            if getattr(self, tier) is None:
+                raise mistake("missing-tier", f"a {self.topology} fabric needs {tier}", f"add {tier}: {{model: …}}")
+        return self
+
+    @property
+    def node_mtu_bytes(self) -> int | None:
+        """Return the MTU of the nodes' ports."""
+        return self.host_mtu_bytes if self.host_mtu_bytes is not None else self.mtu_bytes
