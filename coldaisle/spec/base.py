@@ -1,0 +1,97 @@
+"""
+What every section model shares: frozen, no unknown keys, and mistakes that say what to do about them.
+
+References between sections (a pool's rack, a fabric's switch model) are checked while a field is validated, against the
+names in the validation context. So one bad reference never hides another mistake, and all are reported at once.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", max_length=63)]
+"""A name that is also a DNS label or a Kubernetes object name."""
+
+
+class SpecModel(BaseModel):
+    """A section, or a part of one. Frozen; a key that it does not know is a mistake."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, validate_default=False, use_attribute_docstrings=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a site defines, by kind (rack, system, image, endpoint, node, switch …)."""
+
+    by_kind: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def mistake(check: str, what: str, fix: str, have: str = "") -> PydanticCustomError:
+    """
+    Return an error for a validator to raise; it becomes a `Problem` where the value stands.
+
+    Args:
+        check: Stable id, documented in docs/errors.md.
+        what: What is wrong, in the field's words.
+        fix: What to do about it.
+        have: What was found; empty means the value itself.
+    """
+    return PydanticCustomError(check, "{what}", {"what": what, "fix": fix, "have": have})
+
+
+def near_miss(name: str, known: frozenset[str] | list[str]) -> str:
+    """Return advice for a misspelt name: the nearest known one, or those that there are."""
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    if close:
+        return f"write {close[0]}"
+    some = sorted(known)[:8]
+    more = f" and {len(known) - len(some)} more" if len(known) > len(some) else ""
+    return f"use one of {', '.join(some)}{more}" if some else "define one first"
+
+
+def check_name(kind: str, value: str, info: ValidationInfo) -> None:
+    """Raise a mistake when the site has no `kind` of that name; without a context every name passes."""
+    names = info.context if isinstance(info.context, Names) else Names()
+    known = names.by_kind.get(kind)
+    if known is not None and value not in known:
+        fix = f"{near_miss(value, known)}; {names.sources[kind]}"
+        raise mistake(f"unknown-{kind}", f"there is no {kind} named {value}", fix)
+
+
+def refers_to(kind: str) -> AfterValidator:
+    """Return a validator for a field that holds the name of a `kind`; without a context it accepts any."""
+
+    def known(value: str, info: ValidationInfo) -> str:
+        check_name(kind, value, info)
+        return value
+
+    return AfterValidator(known)
+
+
+def _parsed(parse: Callable[[str], Any], noun: str, example: str) -> AfterValidator:
+    def parses(value: str) -> str:
+        try:
+            parse(value)
+        except ValueError as error:
+            raise mistake("bad-value", f"not {noun}: {error}", f"write {noun}, such as {example}") from None
+        return value
+
+    return AfterValidator(parses)
+
+
+Address = Annotated[str, _parsed(ipaddress.ip_address, "an IP address", "10.0.0.1")]
+Subnet = Annotated[str, _parsed(ipaddress.ip_network, "a subnet", "10.0.0.0/24")]
+Mac = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$", to_lower=True)]
+RackRef = Annotated[str, refers_to("rack")]
+SystemRef = Annotated[str, refers_to("system")]
+SwitchRef = Annotated[str, refers_to("switch")]

@@ -1,0 +1,22 @@
+"""What the vendor's delivery list says of each node: hardware addresses, and how its BMC is spoken to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coldaisle.spec.base import Mac, SpecModel, refers_to
+
+NodeRef = Annotated[str, refers_to("node")]
+
+
+class NodeHardware(SpecModel):
+    """One delivered node. `macs` is by network port, as the operating system names it."""
+
+    bmc_protocol: Literal["redfish", "ipmi"] = "redfish"
+    bmc_mac: Mac | None = None
+    macs: dict[str, Mac] = Field(default_factory=dict)
+
+
+HardwareSpec = dict[NodeRef, NodeHardware]

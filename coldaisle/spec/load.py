@@ -1,0 +1,208 @@
+"""
+From a folder of YAML files to a valid spec, or to everything that is wrong with it.
+
+Reading, names, validation: each stage passes on what it can, so that one mistake hides no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from coldaisle.paths import packaged, shown
+from coldaisle.spec.base import Names, near_miss
+from coldaisle.spec.catalog import Catalog
+from coldaisle.spec.explain import explain
+from coldaisle.spec.marks import Loc, Marks, Section
+from coldaisle.spec.names import names_of
+from coldaisle.spec.problem import Problem, SpecError
+from coldaisle.spec.sections import REQUIRED, SECTION_TYPES, Sections, SiteSpec
+from coldaisle.spec.yaml_reader import Reader, compose
+
+CATALOG = "catalog"
+"""The section of a site's own hardware facts; it lies over the catalog that comes with the package."""
+ALLOCATIONS_FILE = "allocations.yaml"
+_ALLOCATIONS_TYPE = dict[str, dict[str, str]]
+
+
+@dataclass
+class _Reading:
+    """What came out of some files: data and place of each top-level key, and what was wrong."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+    sections: dict[str, Section] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def site_folder(site: str) -> Path:
+    """Return the folder of a site: that of the name under inventory/, else the path as given if it is a folder."""
+    named, given = Path("inventory") / site, Path(site).expanduser()
+    return given if given.is_dir() and not named.is_dir() else named
+
+
+def load_site(folder: Path) -> SiteSpec:
+    """
+    Load and validate a site.
+
+    Args:
+        folder: The site's folder. Every `*.yaml` in it holds sections, but for catalog.yaml and allocations.yaml.
+
+    Raises:
+        SpecError: with every problem that was found.
+    """
+    if not folder.is_dir():
+        raise SpecError([_no_folder(folder)])
+    reading = _read(path for path in _yaml_files(folder) if path.name != ALLOCATIONS_FILE)
+    marks = Marks(shown(folder), reading.sections)
+    problems = reading.problems
+    catalog, catalog_marks = _catalog(reading.data.get(CATALOG), marks, problems)
+    allocations = _allocations(folder, problems)
+    values = _validated(reading.data, names_of(reading.data, catalog), marks, problems)
+    if problems or catalog is None:
+        raise SpecError(problems)
+    return SiteSpec(folder, Sections.model_construct(**values), catalog, marks, catalog_marks, allocations)
+
+
+def load_catalog() -> tuple[Catalog, tuple[Marks, ...]]:
+    """
+    Read the catalog that comes with the package.
+
+    Returns:
+        The catalog, and where its entries stand.
+
+    Raises:
+        SpecError: with what is wrong with its files.
+    """
+    problems: list[Problem] = []
+    catalog, marks = _catalog(None, Marks(""), problems)
+    if catalog is None:
+        raise SpecError(problems)
+    return catalog, marks
+
+
+def _catalog(own: Any, own_marks: Marks, problems: list[Problem]) -> tuple[Catalog | None, tuple[Marks, ...]]:  # noqa: ANN401 - not validated yet
+    """Merge a site's own entries over those of the package; add what is wrong to problems, and return None then."""
+    reading = _read(_yaml_files(packaged("inventory/catalog")))
+    marks = Marks("", reading.sections)
+    found = [*reading.problems, *_mistakes(Catalog, reading.data, (), marks)]
+    found += _mistakes(Catalog, own, (CATALOG,), own_marks) if own is not None else []
+    problems += found
+    if found:
+        return None, (marks,)
+    merged = {
+        kind: {**entries, **(own or {}).get(kind, {})} for kind, entries in ({} | (own or {}) | reading.data).items()
+    }
+    return Catalog.model_validate_json(json.dumps(merged)), (marks,)
+
+
+def _yaml_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.yaml") if path.is_file() or path.is_symlink())
+
+
+def _read(paths: Iterable[Path]) -> _Reading:
+    """Read files into one set of top-level keys."""
+    reading = _Reading()
+    for path in paths:
+        _read_file(path, reading)
+    return reading
+
+
+def _read_file(path: Path, reading: _Reading) -> None:
+    file = shown(path)
+    root, problems = compose(path, file)
+    reading.problems += problems
+    if root is None or (root.tag.endswith(":null") and not root.value):
+        return
+    reader = Reader(file)
+    data = reader.data(root)
+    reading.problems += reader.problems
+    if not isinstance(data, dict):
+        reading.problems.append(_not_a_map(file, root.start_mark.line, root.start_mark.column))
+        return
+    places = {key.value: Section(file, key, value) for key, value in root.value}
+    for key, value in data.items():
+        if key in reading.data:
+            reading.problems.append(_section_twice(key, places[key], reading.sections[key]))
+        elif key in places:
+            reading.data[key] = value
+            reading.sections[key] = places[key]
+
+
+def _validated(data: Mapping[str, Any], names: Names, marks: Marks, problems: list[Problem]) -> dict[str, Any]:
+    """Validate each section by itself, so that a broken one hides nothing of another; add what is wrong to problems."""
+    values: dict[str, Any] = {}
+    for section in data:
+        if section == CATALOG:
+            continue
+        if section in SECTION_TYPES:
+            adapter: TypeAdapter[Any] = TypeAdapter(SECTION_TYPES[section])
+            try:
+                values[section] = adapter.validate_json(json.dumps(data[section]), context=names)
+            except ValidationError as error:
+                problems.extend(explain(error, SECTION_TYPES[section], (section,), marks))
+        else:
+            problems.append(_unknown_section(section, marks))
+    broken = any(problem.check in ("yaml-syntax", "unreadable-file") for problem in problems)
+    problems.extend(_missing_section(name, marks) for name in REQUIRED if name not in data and not broken)
+    return values
+
+
+def _mistakes(model: Any, data: Any, prefix: Loc, marks: Marks) -> list[Problem]:  # noqa: ANN401 - not validated yet
+    try:
+        TypeAdapter(model).validate_json(json.dumps(data))
+    except ValidationError as error:
+        return list(explain(error, model, prefix, marks))
+    return []
+
+
+def _allocations(folder: Path, problems: list[Problem]) -> dict[str, dict[str, str]]:
+    path = folder / ALLOCATIONS_FILE
+    if not path.is_file():
+        return {}
+    reading = _read([path])
+    problems += reading.problems
+    problems += _mistakes(_ALLOCATIONS_TYPE, reading.data, (), Marks(shown(path), reading.sections))
+    return reading.data
+
+
+def _no_folder(folder: Path) -> Problem:
+    parent = folder.parent
+    sites = (
+        sorted(child.name for child in parent.iterdir() if (child / "site.yaml").is_file()) if parent.is_dir() else []
+    )
+    fix = (
+        near_miss(folder.name, sites) if sites else "run this where inventory/ is, or give the path of a site's folder"
+    )
+    what = f"{shown(folder)} is a file" if folder.exists() else f"there is no folder {shown(folder)}"
+    return Problem(check="no-such-site", where=shown(folder), path="", what=what, have="", fix=fix)
+
+
+def _not_a_map(file: str, line: int, column: int) -> Problem:
+    where = f"{file}:{line + 1}:{column + 1}"
+    fix = "begin the file with a section's name and a colon, such as site:"
+    return Problem(check="wrong-type", where=where, path="", what="the file must hold sections", have="", fix=fix)
+
+
+def _section_twice(key: str, place: Section, first: Section) -> Problem:
+    where = f"{place.file}:{place.key.start_mark.line + 1}:{place.key.start_mark.column + 1}"
+    have = f"it stands in {first.file}:{first.key.start_mark.line + 1} already"
+    what = f"the section {key} stands in two files"
+    return Problem(check="duplicate-key", where=where, path=key, what=what, have=have, fix="keep it in one file")
+
+
+def _unknown_section(section: str, marks: Marks) -> Problem:
+    where = marks.where((section,), key=True)
+    what = f"there is no section {section}"
+    fix = near_miss(section, [*SECTION_TYPES, CATALOG])
+    return Problem(check="unknown-section", where=where, path=section, what=what, have="", fix=fix)
+
+
+def _missing_section(section: str, marks: Marks) -> Problem:
+    what = f"the section {section} is missing"
+    fix = f"add a file {section}.yaml that begins with {section}:"
+    return Problem(check="missing-section", where=marks.folder, path=section, what=what, have="", fix=fix)

@@ -1,0 +1,73 @@
+"""
+The names that a site defines, read before anything is validated.
+
+So a reference to an unknown name is told together with every other mistake. What has the wrong shape is passed over
+here; validation tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from coldaisle.spec.base import Names
+from coldaisle.spec.catalog import Catalog
+from coldaisle.spec.ranges import RangeError, expand
+
+_SOURCES = {
+    "system": "systems come from inventory/catalog and the site's catalog.yaml",
+    "switch": "switches come from inventory/catalog and the site's catalog.yaml",
+    "rack": "racks come from facility.halls",
+    "image": "images come from provisioning.images",
+    "endpoint": "endpoints come from serving.endpoints",
+    "node": "nodes come from node_pools",
+}
+
+
+def names_of(data: Mapping[str, Any], catalog: Catalog | None) -> Names:
+    """
+    Return the names that the sections of a site define, by kind.
+
+    Args:
+        data: Sections as plain data, not validated.
+        catalog: Hardware facts; None when the catalog itself is broken, so that no system counts as unknown.
+    """
+    by_kind = {
+        "rack": frozenset(_racks(data.get("facility"))),
+        "image": frozenset(_listed(data.get("provisioning"), "images")),
+        "endpoint": frozenset(_listed(data.get("serving"), "endpoints")),
+        "node": frozenset(_nodes(data.get("node_pools"))),
+    }
+    if catalog is not None:
+        by_kind |= {"system": frozenset(catalog.systems), "switch": frozenset(catalog.switches)}
+    return Names(by_kind, _SOURCES)
+
+
+def _maps(value: Any, key: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - not validated yet
+    items = value.get(key) if isinstance(value, Mapping) else None
+    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
+
+
+def _listed(section: Any, key: str) -> Iterator[str]:  # noqa: ANN401
+    yield from (str(item["name"]) for item in _maps(section, key) if "name" in item)
+
+
+def _racks(facility: Any) -> Iterator[str]:  # noqa: ANN401
+    for hall in _maps(facility, "halls"):
+        for row in _maps(hall, "rows"):
+            for pattern in _listed(row, "racks"):
+                yield from _expanded(pattern)
+
+
+def _nodes(pools: Any) -> Iterator[str]:  # noqa: ANN401
+    for pool in pools.values() if isinstance(pools, Mapping) else ():
+        nodes = pool.get("nodes") if isinstance(pool, Mapping) else None
+        for pattern in nodes if isinstance(nodes, Mapping) else ():
+            yield from _expanded(pattern)
+
+
+def _expanded(pattern: str) -> tuple[str, ...]:
+    try:
+        return expand(pattern)
+    except RangeError:
+        return ()

@@ -1,0 +1,141 @@
+"""
+Node pools: which systems stand where, what they run, and what they are for.
+
+A pool lists its nodes by name, in ranges where they repeat. `placed_nodes` writes them out, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
+from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
+
+
+class Place(SpecModel):
+    """Where the nodes of one line stand."""
+
+    rack: str
+    """Rack, or racks in a range that walks along with the names' range."""
+    rack_unit: int | list[int] = Field(union_mode="left_to_right")
+    """Lowest rack unit; a list gives one for each value of the names' range that the rack does not follow."""
+    without: list[str] = Field(default_factory=list)
+    """Names of the range that are left out."""
+
+    @field_validator("rack")
+    @classmethod
+    def _rack_is_known(cls, value: str, info: ValidationInfo) -> str:
+        for rack in expand(value):
+            check_name("rack", rack, info)
+        return value
+
+
+class RdmaSpec(SpecModel):
+    """RDMA on the hosts of a pool."""
+
+    mode: Literal["roce", "infiniband"]
+    vfs_per_port: int = Field(default=0, ge=0, le=127)
+    """SR-IOV virtual functions of each port."""
+    memlock: str = "unlimited"
+    """Locked memory that a process may have, as PAM limits write it."""
+
+
+class GpuSpec(SpecModel):
+    """What must be true of the GPUs and their driver on a host."""
+
+    driver_floor: str = Field(pattern=r"^\d+(\.\d+)+$")
+    """Lowest accepted driver version, as NVIDIA writes it."""
+    persistence: bool = True
+    fabric_state: Literal["Completed"] | None = None
+    """NVLink fabric state that each GPU must report; null where the system has no NVSwitch."""
+
+
+class OsSpec(SpecModel):
+    """Operating system settings of a pool."""
+
+    sysctl: dict[str, str] = Field(default_factory=dict)
+    hugepages_2mi: int = Field(default=0, ge=0)
+    """Pages of 2 MiB."""
+
+
+class PoolSpec(SpecModel):
+    """A group of like nodes."""
+
+    system: SystemRef
+    role: Literal["training", "serving"]
+    nodes: dict[str, Place] = Field(min_length=1)
+    """Node name, or names in ranges, to the place."""
+    image: Annotated[str, refers_to("image")] | None = None
+    boot: Literal["network", "image-installed"] = "image-installed"
+    rdma: RdmaSpec | None = None
+    gpu: GpuSpec | None = None
+    os: OsSpec = OsSpec()
+    labels: dict[str, str] = Field(default_factory=dict)
+    taints: list[str] | None = None
+    """Kubernetes taints `key=value:Effect`; left out, a training pool is tainted with its role."""
+
+    @field_validator("nodes")
+    @classmethod
+    def _ranges_fit(cls, value: dict[str, Place]) -> dict[str, Place]:
+        for pattern, place in value.items():
+            try:
+                _placements("", "", pattern, place)
+            except RangeError as error:
+                fix = "give names, rack and rack_unit ranges that fit each other"
+                raise mistake("bad-range", f"nodes {pattern}: {error}", fix) from None
+        return value
+
+
+NodePoolsSpec = dict[Name, PoolSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNode:
+    """One node of a pool, written out. `key` is the line of the spec that it comes from."""
+
+    name: str
+    pool: str
+    system: str
+    rack: str
+    rack_unit: int
+    key: str
+
+
+def _rack_units(pattern: str, place: Place, count: int) -> tuple[int, ...]:
+    """Return a rack unit for each name of a pattern."""
+    if isinstance(place.rack_unit, int):
+        return (place.rack_unit,) * count
+    units = place.rack_unit
+    rack_ranges = list(ranges_of(place.rack))
+    free = [values for values in ranges_of(pattern) if values not in rack_ranges]
+    if not free or len(free[-1]) != len(units) or ranges_of(pattern)[-1] != free[-1]:
+        raise RangeError(
+            f"{len(units)} rack units, but the last range of the names has another length or follows the rack"
+        )
+    return tuple(units) * (count // len(units))
+
+
+def _placements(pool: str, system: str, pattern: str, place: Place) -> tuple[PlacedNode, ...]:
+    pairs = expand_with(pattern, place.rack)
+    units = _rack_units(pattern, place, len(pairs))
+    left_out = set(place.without)
+    return tuple(
+        PlacedNode(name, pool, system, rack, unit, pattern)
+        for (name, rack), unit in zip(pairs, units, strict=True)
+        if name not in left_out
+    )
+
+
+def placed_nodes(pools: Mapping[str, PoolSpec]) -> tuple[PlacedNode, ...]:
+    """Return every node of every pool, sorted by name; a name given twice is there twice."""
+    nodes = [
+        node
+        for pool_name, pool in pools.items()
+        for pattern, place in pool.nodes.items()
+        for node in _placements(pool_name, pool.system, pattern, place)
+    ]
+    return tuple(sorted(nodes, key=lambda node: (node.name, node.pool)))

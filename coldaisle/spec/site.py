@@ -1,0 +1,30 @@
+"""The site's own section: its name, its domain, its clock, and where its secrets are read from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from coldaisle.spec.base import Name, SpecModel
+
+SecretRef = Annotated[str, Field(pattern=r"^(file:.+|env:[A-Z][A-Z0-9_]*)$")]
+"""Where a secret is read from: `file:PATH` or `env:PREFIX`. A secret itself never stands in a spec."""
+
+
+class SiteSection(SpecModel):
+    """Names and clock of a site, its administrators, and the credentials of its BMCs."""
+
+    name: Name
+    domain: str = Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$")
+    timezone: str = "Etc/UTC"
+    ntp_servers: list[str] = Field(default_factory=list)
+    admin_user: str = Field(default="ops", pattern=r"^[a-z_][a-z0-9_-]*$")
+    admin_key_file: str
+    """SSH private key of the administrators; its public half is beside it, with the ending `.pub`."""
+    bmc_credentials: SecretRef
+    bmc_ca_file: str | None = None
+    """Authority that signed the BMCs' certificates; null accepts none but those that the system trusts."""
+    zone: str | None = None
+    """Topology zone of the nodes; left out, the site's name."""
+    region: str | None = None
