@@ -1,0 +1,182 @@
+"""Nodes: names, addresses, ports with their rails and their nearest GPUs, BMCs, labels and taints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from coldaisle.plan.allocations import hand_out
+from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
+from coldaisle.spec.catalog import System, SystemNic
+from coldaisle.spec.hardware import NodeHardware
+from coldaisle.spec.node_pools import PlacedNode, PoolSpec
+from coldaisle.spec.sections import SiteSpec
+
+DEFAULT_MTU_BYTES = 1500
+"""MTU of a port that no fabric speaks of: Ethernet's own."""
+
+BOOT_ORDERS = {"network": ("pxe", "disk"), "image-installed": ("disk", "pxe")}
+"""Boot devices, as ipmitool names them, by how a pool boots."""
+
+RACK_LABEL = "coldaisle.io/rack"
+POOL_LABEL = "coldaisle.io/pool"
+ROLE_LABEL = "coldaisle.io/role"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+REGION_LABEL = "topology.kubernetes.io/region"
+
+
+@dataclass(frozen=True, slots=True)
+class _Port:
+    """Where a cable ends at a node: the fabric, and this side's and the other side's address."""
+
+    fabric: str
+    cable: CablePlan
+    address: str | None
+    peer: str | None
+    mtu_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What planning one node looks up."""
+
+    spec: SiteSpec
+    ports: Mapping[End, _Port]
+    management: Mapping[str, str]
+    bmc: Mapping[str, str]
+
+
+def plan_nodes(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> tuple[NodePlan, ...]:
+    """
+    Return every node of a site, sorted by name.
+
+    Args:
+        spec: The site.
+        fabrics: Its planned fabrics; a node's ports get rail and address from their cables.
+    """
+    context = _Context(spec, _ports(spec, fabrics), _management(spec), _bmcs(spec))
+    return tuple(_plan_node(context, node) for node in spec.nodes)
+
+
+def _management(spec: SiteSpec) -> dict[str, str]:
+    given = spec.allocations.get("management", {})
+    reserved = [spec.provisioning.host_address] if spec.provisioning else []
+    return hand_out(spec.addressing.management, (node.name for node in spec.nodes), given, reserved)
+
+
+def _bmcs(spec: SiteSpec) -> dict[str, str]:
+    pool = spec.addressing.bmc
+    given = spec.allocations.get("bmc", {})
+    return hand_out(pool, (node.name for node in spec.nodes), given) if pool else {}
+
+
+def _ports(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> dict[End, _Port]:
+    names = {node.name for node in spec.nodes}
+    ports: dict[End, _Port] = {}
+    for name, fabric in fabrics.items():
+        mtu = spec.fabrics[name].node_mtu_bytes or fabric.mtu_bytes or DEFAULT_MTU_BYTES
+        for cable in fabric.cables:
+            if cable.a.device in names:
+                ports[cable.a] = _Port(name, cable, cable.a_address, cable.b_address, mtu)
+            if cable.b.device in names:
+                ports[cable.b] = _Port(name, cable, cable.b_address, cable.a_address, mtu)
+    return ports
+
+
+def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
+    spec = context.spec
+    system, pool = spec.catalog.systems[node.system], spec.node_pools[node.pool]
+    hardware = spec.hardware.get(node.name, NodeHardware())
+    return NodePlan(
+        name=node.name,
+        fqdn=f"{node.name}.{spec.site.domain}",
+        pool=node.pool,
+        rack=node.rack,
+        rack_unit=node.rack_unit,
+        system=node.system,
+        management_address=context.management[node.name],
+        boot_nic=_boot_nic(system),
+        boot=pool.boot,
+        architecture=system.architecture,
+        firmware=system.firmware,
+        gpus=system.gpus.count if system.gpus else 0,
+        nics=tuple(_nics(context, node, system, hardware, pool)),
+        bmc=_bmc(context, node, hardware, pool),
+        labels=_labels(spec, node, pool),
+        taints=_taints(pool),
+    )
+
+
+def _boot_nic(system: System) -> str:
+    """Return the port that a system boots from: the one that its catalog entry names, else its first management port."""
+    return system.boot_nic or next(iter(system.nics_of("management")), "")
+
+
+def _nics(
+    context: _Context, node: PlacedNode, system: System, hardware: NodeHardware, pool: PoolSpec
+) -> Iterator[NicPlan]:
+    """Yield the ports that are cabled, and the boot port; one that no fabric takes has nothing to plan."""
+    for name, nic in system.nics.items():
+        port = context.ports.get(End(device=node.name, port=name))
+        if nic.role != "bmc" and (port is not None or name == _boot_nic(system)):
+            yield _nic(context, node, name, nic, port, hardware.macs.get(name), pool)
+
+
+def _nic(  # noqa: PLR0913, PLR0917 - what one port is made of
+    context: _Context, node: PlacedNode, name: str, nic: SystemNic, port: _Port | None, mac: str | None, pool: PoolSpec
+) -> NicPlan:
+    boots = name == _boot_nic(context.spec.catalog.systems[node.system])
+    address, gateway = _management_ends(context, node) if boots else _fabric_ends(port)
+    return NicPlan(
+        name=name,
+        fabric=port.fabric if port else "",
+        rail=port.cable.rail if port else None,
+        mac=mac,
+        address=address,
+        gateway=gateway,
+        mtu_bytes=port.mtu_bytes if port else DEFAULT_MTU_BYTES,
+        vfs=pool.rdma.vfs_per_port if pool.rdma and nic.role == "compute" else 0,
+        gpu=nic.gpu,
+    )
+
+
+def _management_ends(context: _Context, node: PlacedNode) -> tuple[str | None, str | None]:
+    """Return address (with prefix length) and gateway on the management network."""
+    pool = context.spec.addressing.management
+    return f"{context.management[node.name]}/{pool.subnet.partition('/')[2]}", pool.gateway
+
+
+def _fabric_ends(port: _Port | None) -> tuple[str | None, str | None]:
+    """Return address and gateway on a routed fabric, where the gateway is the switch's end of the cable."""
+    if port is None:
+        return None, None
+    return port.address, port.peer.partition("/")[0] if port.peer else None
+
+
+def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: PoolSpec) -> BmcPlan | None:
+    if node.name not in context.bmc:
+        return None
+    site = context.spec.site
+    return BmcPlan(
+        address=context.bmc[node.name],
+        mac=hardware.bmc_mac,
+        protocol=hardware.bmc_protocol,
+        credentials=site.bmc_credentials,
+        ca_file=site.bmc_ca_file,
+        boot_order=BOOT_ORDERS[pool.boot],
+    )
+
+
+def _labels(spec: SiteSpec, node: PlacedNode, pool: PoolSpec) -> dict[str, str]:
+    """Return Kubernetes labels: where the node stands, and what it is for. A pool's own labels win."""
+    site = spec.site
+    region = {REGION_LABEL: site.region} if site.region else {}
+    ours = {RACK_LABEL: node.rack, POOL_LABEL: node.pool, ROLE_LABEL: pool.role, ZONE_LABEL: site.zone or site.name}
+    return dict(sorted((ours | region | pool.labels).items()))
+
+
+def _taints(pool: PoolSpec) -> tuple[str, ...]:
+    """Return a pool's taints; one for training keeps everything else away, since its jobs take whole nodes."""
+    if pool.taints is not None:
+        return tuple(pool.taints)
+    return (f"{ROLE_LABEL}={pool.role}:NoSchedule",) if pool.role == "training" else ()
