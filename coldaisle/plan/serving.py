@@ -172,7 +172,7 @@ def _environment(endpoint: EndpointSpec) -> list[dict[str, str]]:
 
 def _resources(endpoint: EndpointSpec, rdma_device: str) -> dict[str, Any]:
     amounts = {
-        "cpu": str(endpoint.cpu),
+        "cpu": f"{endpoint.cpu:g}",
         "memory": str(endpoint.memory_bytes),
         "nvidia.com/gpu": str(endpoint.gpus_per_replica),
     }

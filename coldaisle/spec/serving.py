@@ -37,8 +37,8 @@ class EndpointSpec(SpecModel):
     shared_memory_bytes: Bytes
     max_model_len: int = Field(gt=0)
     gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
-    cpu: int = Field(default=4, ge=1)
-    """Processor cores of a replica."""
+    cpu: float = Field(default=4, gt=0)
+    """Processor cores of a replica; a whole number gets cores of its own, beside its GPUs."""
     memory_bytes: Bytes = 34359738368
     """Memory of a replica, shared memory included."""
     replicas: int = Field(default=1, ge=1)
