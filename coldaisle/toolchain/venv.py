@@ -1,8 +1,8 @@
 """
 The virtual environment of a checkout, made from the lock file with hashes.
 
-A key file inside says from what it was made; it is written last, so an interrupted one is made anew, and a second
-run with the same lock costs nothing.
+A key file inside says from what it was made. It is written last, so an interrupted one is made anew; a second run with
+the same lock costs nothing, and one with another lock changes only what differs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ PYTHON_FLOOR = (3, 11)
 
 
 def wanted_key() -> str:
-    """Return the digest of the lock, the project's metadata and the Python release."""
-    sha = hashlib.sha256(sys.version.encode())
-    for name in ("requirements.lock", "pyproject.toml"):
-        sha.update((project_root() / name).read_bytes())
-    return sha.hexdigest()
+    """Return what the environment is made from: the Python release and the digest of the lock."""
+    digest = hashlib.sha256((project_root() / "requirements.lock").read_bytes()).hexdigest()
+    return f"{sys.version.split()[0]} {digest}"
 
 
 def ready(folder: Path | None = None) -> bool:
@@ -42,7 +40,8 @@ def ensure() -> Path:
     if ready(folder):
         return python
     sys.stderr.write(f"python: making {folder} from requirements.lock\n")
-    _run([sys.executable, "-m", "venv", "--clear", str(folder)], "the virtual environment could not be made")
+    fresh = [] if _same_python(folder) else ["--clear"]
+    _run([sys.executable, "-m", "venv", *fresh, str(folder)], "the virtual environment could not be made")
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     root = project_root()
     lock = str(root / "requirements.lock")
@@ -52,6 +51,14 @@ def ensure() -> Path:
     )
     (folder / KEY_FILE).write_text(wanted_key())
     return python
+
+
+def _same_python(folder: Path) -> bool:
+    """Return whether the environment was finished once, by this Python: then it can be changed in place."""
+    try:
+        return (folder / KEY_FILE).read_text().split()[0] == wanted_key().split()[0]
+    except (OSError, IndexError):
+        return False
 
 
 def _run(command: list[str], what: str) -> None:
