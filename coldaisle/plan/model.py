@@ -21,18 +21,22 @@ Facts = Mapping[str, str | int | bool]
 # -- facility ---------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
-    """One addend of a budget: what draws, how much, and where the number comes from."""
+    """One addend of a budget: what draws, how much, and where the number comes from. None is not known, never zero."""
 
     item: str
     count: int
-    each: float
-    total: float
+    each: float | None
+    total: float | None
     source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedPlan:
-    """One circuit from a panel to a rack: what it may carry, what it carries, and after the loss of another feed."""
+    """
+    One circuit from a panel to a rack: what it may carry, what it carries, and after the worst loss of other feeds.
+
+    A load is None when a figure that it needs is not known.
+    """
 
     name: str
     voltage_v: float
@@ -42,9 +46,21 @@ class FeedPlan:
     derating: float
     power_factor: float
     capacity_w: float
-    load_w: float
-    load_after_loss_w: float
+    load_w: float | None
+    load_after_loss_w: float | None
     upstream: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamPlan:
+    """Utility, UPS, panel …: what it may carry, what hangs below it, and after the worst loss of something beside it."""
+
+    name: str
+    kind: str
+    capacity_w: float
+    load_w: float | None
+    load_after_loss_w: float | None
+    fed_by: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +72,7 @@ class DevicePlacement:
     kind: Literal["node", "switch", "service"]
     rack_unit: int
     height_u: int
-    max_power_w: float
+    max_power_w: float | None
     weight_kg: float | None
 
 
@@ -71,25 +87,32 @@ class RackPlan:
     used_u: int
     devices: tuple[DevicePlacement, ...]
     feeds: tuple[FeedPlan, ...]
-    power_w: float
+    power_w: float | None
     power_lines: tuple[LedgerLine, ...]
-    heat_air_w: float
-    heat_liquid_w: float
+    heat_air_w: float | None
+    heat_liquid_w: float | None
     airflow_cfm: float | None
     cooling: str | None
     weight_kg: float | None
+    liquid_cooling: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoolingPlan:
-    """A cooling loop or a set of air handlers: what it can remove, and what it must remove, in full and after a loss."""
+    """
+    A cooling loop or a set of air handlers: what it can remove, in full and without its spare units, and what it must.
+
+    `airflow_cfm` (cubic feet a minute) and `coolant_l_min` need the temperature rise of the unit.
+    """
 
     name: str
     kind: Literal["air", "liquid"]
     capacity_w: float
     capacity_after_loss_w: float
-    load_w: float
+    load_w: float | None
     racks: tuple[str, ...]
+    airflow_cfm: float | None = None
+    coolant_l_min: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +121,8 @@ class FacilityPlan:
 
     racks: tuple[RackPlan, ...]
     cooling: tuple[CoolingPlan, ...]
-    it_power_w: float
+    it_power_w: float | None
+    upstream: tuple[UpstreamPlan, ...] = ()
 
 
 # -- fabrics ----------------------------------------------------------------------------------------------------
@@ -112,7 +136,11 @@ class End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CablePlan:
-    """A cable: both ends, its rate and, on a routed fabric, the address of each end (with its prefix length)."""
+    """
+    A cable: both ends, its rate and, on a routed fabric, the address of each end (with its prefix length).
+
+    `a` is the lower end (node, leaf, spine) and `b` the upper one (leaf, spine, core). `mtu_bytes` is the lower end's.
+    """
 
     a: End
     b: End
@@ -140,6 +168,19 @@ class SwitchPlan:
     loopback: str | None = None
     management_address: str | None = None
     mtu_bytes: int | None = None
+    rack_unit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoceClassPlan:
+    """The lossless class of RoCE data and the class of its congestion notifications: DSCP, priority, ECN thresholds."""
+
+    dscp: int
+    priority: int
+    cnp_dscp: int
+    cnp_priority: int
+    ecn_min_bytes: int
+    ecn_max_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +196,7 @@ class FabricPlan:
     cables: tuple[CablePlan, ...]
     oversubscription: float | None
     mtu_bytes: int | None
+    roce: RoceClassPlan | None = None
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------

@@ -161,6 +161,8 @@ class PortBlock(SpecModel):
     name: str = "swp{port}"
     first: int = 1
     ports_per_cage: Count = 1
+    also_gbps: list[Positive] = Field(default_factory=list)
+    """Lower rates that the port runs at too."""
 
     def port_name(self, index: int) -> str:
         """Return the name of the port at a place counted from 0 within the block."""
@@ -180,6 +182,7 @@ class Switch(Sourced):
     weight_kg: Positive | None = None
     psus: Psus | None = None
     management_port: str | None = None
+    management_gbps: Positive | None = None
     max_mtu_bytes: Count | None = None
 
     @property
@@ -190,6 +193,19 @@ class Switch(Sourced):
     def port_names(self) -> tuple[str, ...]:
         """Name every port, in order."""
         return tuple(block.port_name(index) for block in self.ports for index in range(block.count))
+
+    def block_of(self, index: int) -> tuple[PortBlock, int]:
+        """Return the block of the port at a place counted from 0, and its place within; past the end, the last block's."""
+        for block in self.ports[:-1]:
+            if index < block.count:
+                return block, index
+            index -= block.count
+        return self.ports[-1], index
+
+    def port_name(self, index: int) -> str:
+        """Name the port at a place counted from 0; a place past the end is named too, and a check tells of it."""
+        block, within = self.block_of(index)
+        return block.port_name(within)
 
 
 class Gpu(Sourced):

@@ -10,11 +10,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from coldaisle.spec.base import Names, SpecModel, SwitchRef, mistake, near_miss
+from coldaisle.spec.addressing import AddressPool
+from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near_miss
 from coldaisle.spec.catalog import Count, NicRole, Positive
 from coldaisle.spec.ranges import RangeError, expand
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
+Asn = Annotated[int, Field(ge=1, le=4294967294)]
 Mtu = Annotated[int, Field(ge=1280, le=9216)]
 
 
@@ -26,6 +28,8 @@ class SwitchGroup(SpecModel):
     """
 
     model: SwitchRef
+    name: Name | None = None
+    """Beginning of the switches' names, before a number; left out, the tier's name (a single fabric's own name)."""
     count: Count | None = None
     """Switches that there are; left out, as many as the nodes need."""
     racks: list[str] = Field(default_factory=list)
@@ -79,6 +83,19 @@ class RoceClass(SpecModel):
     ecn_max_bytes: Count = 1_501_500
 
 
+class FabricAsn(SpecModel):
+    """
+    Autonomous system numbers of one fabric, after RFC 7938.
+
+    One for each leaf, one for the spines of each pod (two tiers are one pod), one for all cores: a path that crosses
+    two pods must not meet one number twice.
+    """
+
+    leaf_first: Asn
+    spine_first: Asn
+    core: Asn | None = None
+
+
 class FabricManagers(SpecModel):
     """Appliances that manage an InfiniBand fabric from ports of their own, where nodes would be."""
 
@@ -120,6 +137,12 @@ class FabricSpec(SpecModel):
     host_mtu_bytes: Mtu | None = None
     """MTU of the nodes' ports; left out, the fabric's."""
     roce: RoceClass = RoceClass()
+    links: AddressPool | None = None
+    """Where link addresses come from; left out, `addressing.fabric_links`. Two routed fabrics need a pool each."""
+    loopbacks: AddressPool | None = None
+    """Where loopbacks come from; left out, `addressing.loopbacks`."""
+    asn: FabricAsn | None = None
+    """Autonomous system numbers; left out, `addressing.asn`."""
 
     @model_validator(mode="after")
     def _tiers_are_there(self) -> Self:

@@ -44,7 +44,9 @@ class Rack(SpecModel):
     height_u: Count
     max_weight_kg: Positive | None = None
     cooling: Name | None = None
-    """What takes its heat: a name under `cooling`."""
+    """What takes the heat that goes into air: a name under `cooling`."""
+    liquid_cooling: Name | None = None
+    """What takes the heat that goes into liquid."""
     position_m: Annotated[float, Field(ge=0)] | None = None
     """Distance of the first rack from the head of the row, for cable lengths."""
     pitch_m: Positive = 0.6
@@ -137,6 +139,14 @@ class Density(SpecModel):
     """About 30 kW a rack is the usual limit of air; vendors publish more, so passing it is a warning."""
 
 
+class Cabling(SpecModel):
+    """How cables run, for their lengths: up to a tray above the racks, along it, and down again."""
+
+    tray_above_rack_m: Annotated[float, Field(ge=0)] = 0.5
+    slack: Annotated[float, Field(ge=0)] = 0.1
+    """Part of the length that is added for dressing and service loops."""
+
+
 class PlacedDevice(SpecModel):
     """A device that no pool and no fabric places: a service host, storage, an appliance."""
 
@@ -155,6 +165,7 @@ class FacilitySpec(SpecModel):
     power: Power
     cooling: list[Cooling] = Field(default_factory=list)
     density: Density = Density()
+    cabling: Cabling = Cabling()
     devices: list[PlacedDevice] = Field(default_factory=list)
 
 

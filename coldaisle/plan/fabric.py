@@ -1,0 +1,212 @@
+"""
+The fabrics of a site: switches, cables with both ends, addresses and autonomous systems.
+
+Everything depends on indexes that stay: a node's among the nodes of its fabric, a leaf's, an uplink's. Adding a rack
+therefore moves no cable and no address.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from coldaisle.plan.address_pools import Pool, host_pool, link_pool
+from coldaisle.plan.allocations import hand_out
+from coldaisle.plan.cabling import Floor, Place, rack_positions
+from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
+from coldaisle.plan.model import CablePlan, FabricPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.wiring import Wiring
+from coldaisle.spec import SiteSpec
+from coldaisle.spec.fabrics import FabricAsn, FabricSpec
+
+Role = Literal["leaf", "spine", "core", "oob"]
+
+
+def plan_fabrics(spec: SiteSpec) -> dict[str, FabricPlan]:
+    """Return the plan of each fabric, by name and sorted by it."""
+    layouts = _layouts(spec)
+    floor = _floor(spec, layouts.values())
+    management = _management_addresses(spec, layouts.values())
+    return {name: _fabric(spec, layout, layouts, floor, management) for name, layout in layouts.items()}
+
+
+def _layouts(spec: SiteSpec) -> dict[str, Layout]:
+    """Shape the fabrics that take no switches' ports first, so that it is known which switches there are."""
+    layouts: dict[str, Layout] = {}
+    for name in sorted(spec.fabrics, key=lambda name: ("switch" in spec.fabrics[name].connects, name)):
+        fabric = spec.fabrics[name]
+        extras = len(_extra_ports(spec, name, fabric, layouts))
+        layouts[name] = shape(name, fabric, spec.catalog, _members(spec, name, fabric), extras)
+    return dict(sorted(layouts.items()))
+
+
+def _members(spec: SiteSpec, name: str, fabric: FabricSpec) -> dict[int, tuple[PortAt, ...]]:
+    """Return the ports of each node that the fabric takes, by the node's index in the fabric."""
+    systems = {node.name: spec.catalog.systems[node.system] for node in spec.nodes}
+    ports = {node: ports_of(node, system, fabric) for node, system in systems.items()}
+    indexes = stable_indexes((node for node, taken in ports.items() if taken), _kept(spec, f"fabric_{name}"))
+    return {index: ports[node] for node, index in sorted(indexes.items(), key=lambda item: item[1])}
+
+
+def _kept(spec: SiteSpec, kind: str) -> dict[str, int]:
+    """Return the indexes of a kind that earlier plans handed out."""
+    return {name: int(value) for name, value in spec.allocations.get(kind, {}).items() if value.isdecimal()}
+
+
+def _extra_ports(spec: SiteSpec, name: str, fabric: FabricSpec, others: Mapping[str, Layout]) -> tuple[PortAt, ...]:
+    """Return the ports of service hosts and switches that a fabric takes, in a stable order."""
+    ports = [
+        port
+        for device in spec.facility.devices
+        for port in ports_of(device.name, spec.catalog.systems[device.model], fabric)
+    ]
+    if "switch" in fabric.connects:
+        ports += _management_ports(spec, (layout for other, layout in others.items() if other != name))
+    indexes = stable_indexes((f"{port.device}:{port.port}" for port in ports), _kept(spec, f"fabric_{name}_extra"))
+    return tuple(sorted(ports, key=lambda port: indexes[f"{port.device}:{port.port}"]))
+
+
+def _management_ports(spec: SiteSpec, layouts: Iterable[Layout]) -> Iterator[PortAt]:
+    for layout in layouts:
+        for switch in _switches(layout):
+            model = spec.catalog.switches[switch.model]
+            if model.management_port is not None and model.management_gbps is not None:
+                yield PortAt(switch.name, model.management_port, model.management_gbps, None)
+
+
+def _switches(layout: Layout) -> Iterator[SwitchAt]:
+    for role in ROLES:
+        yield from layout.switches.get(role, ())
+
+
+def _management_addresses(spec: SiteSpec, layouts: Iterable[Layout]) -> dict[str, str]:
+    """Return the management address of every switch."""
+    if spec.addressing.switches is None:
+        return {}
+    names = [switch.name for layout in layouts for switch in _switches(layout)]
+    return hand_out(spec.addressing.switches, names, spec.allocations.get("switches", {}))
+
+
+def _floor(spec: SiteSpec, layouts: Iterable[Layout]) -> Floor:
+    places = {node.name: Place(node.rack, node.rack_unit) for node in spec.nodes}
+    places |= {device.name: Place(device.rack, device.rack_unit) for device in spec.facility.devices}
+    for layout in layouts:
+        for switch in _switches(layout):
+            if switch.rack is not None and switch.rack_unit is not None:
+                places[switch.name] = Place(switch.rack, switch.rack_unit)
+    return Floor(rack_positions(spec.facility), places, spec.facility.cabling)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """What a routed fabric takes its numbers from; None where it does not route, or the site has none."""
+
+    links: Pool | None
+    loopbacks: Pool | None
+    asn: FabricAsn | None
+
+
+def _numbers(spec: SiteSpec, layout: Layout) -> _Numbers:
+    fabric, addressing = layout.spec, spec.addressing
+    if fabric.kind == "infiniband" or layout.tiers is None:
+        return _Numbers(None, None, None)
+    links, loopbacks = fabric.links or addressing.fabric_links, fabric.loopbacks or addressing.loopbacks
+    asn = fabric.asn
+    if asn is None and addressing.asn is not None:
+        asn = FabricAsn(leaf_first=addressing.asn.leaf_first, spine_first=addressing.asn.spine)
+    return _Numbers(link_pool(links) if links else None, host_pool(loopbacks) if loopbacks else None, asn)
+
+
+def _fabric(
+    spec: SiteSpec,
+    layout: Layout,
+    layouts: Mapping[str, Layout],
+    floor: Floor,
+    management: Mapping[str, str],
+) -> FabricPlan:
+    numbers = _numbers(spec, layout)
+    extras = _extra_ports(spec, layout.name, layout.spec, layouts)
+    cables = Wiring(layout, spec.catalog, floor, numbers.links, extras).cables()
+    used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
+    switches = tuple(_switch(spec, layout, numbers, switch, used, management) for switch in _switches(layout))
+    return FabricPlan(
+        name=layout.name,
+        kind=layout.spec.kind,
+        topology=_topology(layout),
+        rails=layout.rails,
+        tiers=layout.tiers.tiers if layout.tiers else 1,
+        switches=switches,
+        cables=cables,
+        oversubscription=_oversubscription(cables) if layout.tiers else None,
+        mtu_bytes=layout.spec.mtu_bytes,
+        roce=_roce(layout.spec),
+    )
+
+
+def _topology(layout: Layout) -> Literal["leaf-spine", "three-tier", "single"]:
+    if layout.tiers is None:
+        return "single"
+    return "three-tier" if layout.tiers.cores else "leaf-spine"
+
+
+def _roce(fabric: FabricSpec) -> RoceClassPlan | None:
+    return RoceClassPlan(**fabric.roce.model_dump()) if fabric.kind == "roce" else None
+
+
+def _oversubscription(cables: Iterable[CablePlan]) -> float | None:
+    """Return the worst leaf's downlink rate over its uplink rate, from the cables that it has."""
+    down: defaultdict[str, float] = defaultdict(float)
+    up: defaultdict[str, float] = defaultdict(float)
+    for cable in cables:
+        if cable.kind == "node-leaf":
+            down[cable.b.device] += cable.rate_gbps
+        elif cable.kind == "leaf-spine":
+            up[cable.a.device] += cable.rate_gbps
+    return max((down[leaf] / rate for leaf, rate in up.items() if rate), default=None)
+
+
+def _switch(
+    spec: SiteSpec,
+    layout: Layout,
+    numbers: _Numbers,
+    switch: SwitchAt,
+    used: Mapping[str, int],
+    management: Mapping[str, str],
+) -> SwitchPlan:
+    return SwitchPlan(
+        name=switch.name,
+        role=cast("Role", switch.role),
+        model=switch.model,
+        rack=switch.rack,
+        ports=spec.catalog.switches[switch.model].port_count,
+        ports_used=used.get(switch.name, 0),
+        rail=switch.index % layout.rails if layout.spec.rail_optimized and switch.role == "leaf" else None,
+        asn=_asn(layout, numbers.asn, switch),
+        loopback=_loopback(numbers.loopbacks, switch),
+        management_address=management.get(switch.name),
+        mtu_bytes=layout.spec.mtu_bytes,
+        rack_unit=switch.rack_unit,
+    )
+
+
+def _asn(layout: Layout, asn: FabricAsn | None, switch: SwitchAt) -> int | None:
+    if asn is None or layout.tiers is None:
+        return None
+    if switch.role == "leaf":
+        return asn.leaf_first + switch.index
+    return asn.core if switch.role == "core" else asn.spine_first + switch.index // layout.tiers.pod_spines
+
+
+def _loopback(pool: Pool | None, switch: SwitchAt) -> str | None:
+    """Return a switch's loopback: leaves from the pool's bottom, spines from its top, cores from its middle."""
+    if pool is None:
+        return None
+    middle = pool.size // 2
+    place = {
+        "leaf": pool.bottom(switch.index),
+        "spine": pool.top(switch.index),
+        "core": pool.bottom(middle + switch.index),
+    }
+    return place.get(switch.role)

@@ -1,0 +1,209 @@
+"""
+The shape of one fabric before any cable: which ports it takes, how they fill the leaves, and which switches there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from coldaisle.plan.topology import Demand, Tiers, size
+from coldaisle.spec.catalog import Catalog, Switch, System
+from coldaisle.spec.fabrics import FabricSpec, SwitchGroup
+from coldaisle.spec.ranges import expand
+
+ROLES = ("leaf", "spine", "core", "oob")
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchAt:
+    """A switch with its name and its place."""
+
+    name: str
+    role: str
+    index: int
+    model: str
+    rack: str | None
+    rack_unit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PortAt:
+    """A device's port that the fabric takes."""
+
+    device: str
+    port: str
+    rate_gbps: float
+    rail: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """
+    The shape of a fabric.
+
+    A group of leaves serves `group_places` nodes, each of which takes `place_ports` ports of a leaf. `members` has the
+    ports of each node by its index, which stays the node's own when others come and go.
+    """
+
+    name: str
+    spec: FabricSpec
+    members: Mapping[int, tuple[PortAt, ...]]
+    managers: tuple[tuple[str, str], ...]
+    groups: int
+    group_places: int
+    place_ports: int
+    down_ports: int
+    uplinks: int
+    leaf: Switch
+    tiers: Tiers | None
+    switches: Mapping[str, tuple[SwitchAt, ...]]
+
+    @property
+    def leaf_role(self) -> str:
+        """Return the role of the switches that nodes hang on."""
+        return "leaf" if self.tiers else "oob"
+
+    @property
+    def rails(self) -> int:
+        """Return leaves in a group."""
+        return self.spec.rails if self.spec.rail_optimized else 1
+
+
+def ports_of(device: str, system: System, spec: FabricSpec) -> tuple[PortAt, ...]:
+    """Return the ports of a device that a fabric takes, in the order in which they are plugged in."""
+    roles = [role for role in spec.connects if role != "switch"]
+    names = [name for role in roles for name in system.nics_of(role)]
+    nics = ((name, system.nics[name]) for name in names)
+    return tuple(PortAt(device, name, nic.rate_gbps, nic.rail) for name, nic in nics)
+
+
+def stable_indexes(names: Iterable[str], kept: Mapping[str, int]) -> dict[str, int]:
+    """
+    Number names from 0: what was given before stays, and new names take the lowest free numbers in order.
+
+    Args:
+        names: Names in any order; they are sorted first.
+        kept: Numbers that were handed out before.
+    """
+    wanted = sorted(set(names))
+    indexes = {name: kept[name] for name in wanted if name in kept}
+    free = (number for number in range(len(wanted) + len(kept)) if number not in set(kept.values()))
+    return indexes | {name: next(free) for name in wanted if name not in kept}
+
+
+def shape(
+    name: str, spec: FabricSpec, catalog: Catalog, members: Mapping[int, tuple[PortAt, ...]], extras: int
+) -> Layout:
+    """
+    Return the shape of a fabric.
+
+    Args:
+        name: The fabric's name.
+        spec: What is asked for.
+        catalog: Hardware facts.
+        members: Ports of each node, by the node's index.
+        extras: Ports of other devices that the fabric takes, such as management ports of switches.
+    """
+    group = spec.leaf if spec.topology == "leaf-spine" else spec.switch
+    leaf = catalog.switches[_model(group)]
+    place_ports = 1 if spec.rail_optimized else max((len(ports) for ports in members.values()), default=1) or 1
+    down = _down_ports(spec, leaf, place_ports)
+    places = spec.nodes_per_leaf_group or max(1, down // place_ports)
+    managers = _managers(spec)
+    rails = spec.rails if spec.rail_optimized else 1
+    groups = max(1, ceil((max(members, default=-1) + 1 + ceil(len(managers) / rails)) / places))
+    groups = max(groups, _groups_for_extras(groups, down, places * place_ports, len(members) * place_ports, extras))
+    uplinks = _uplinks(spec, leaf, members, places * place_ports, down)
+    tiers = _tiers(spec, catalog, groups * rails, rails, uplinks) if spec.topology == "leaf-spine" else None
+    if tiers:
+        uplinks = tiers.links_leaf_spine * tiers.pod_spines
+    return Layout(
+        name, spec, members, managers, groups, places, place_ports, down, uplinks, leaf, tiers,
+        _switches(name, spec, tiers, groups),
+    )  # fmt: skip
+
+
+def _model(group: SwitchGroup | None) -> str:
+    # The spec's own validation holds that the tiers a topology needs are there.
+    return group.model if group else ""
+
+
+def _down_ports(spec: FabricSpec, leaf: Switch, place_ports: int) -> int:
+    """Return how many of a leaf's first ports look down: its first block of ports, or half of its only block."""
+    if spec.topology == "single" or len(leaf.ports) > 1:
+        return leaf.port_count if len(leaf.ports) == 1 else leaf.ports[0].count
+    asked = (spec.nodes_per_leaf_group or 0) * place_ports
+    return max(asked, leaf.port_count // 2) if asked <= leaf.port_count else leaf.port_count
+
+
+def _groups_for_extras(groups: int, down: int, group_ports: int, used: int, extras: int) -> int:
+    """Return how many groups leave room for the ports of other devices."""
+    spare = down - group_ports
+    if spare > 0:
+        return ceil(extras / spare)
+    return groups if used + extras <= groups * down else ceil((used + extras) / down)
+
+
+def _uplinks(
+    spec: FabricSpec, leaf: Switch, members: Mapping[int, tuple[PortAt, ...]], group_ports: int, down: int
+) -> int:
+    """Return a leaf's uplinks: as many as its nodes' rate asks for, and at most as it has ports."""
+    if spec.topology == "single":
+        return 0
+    rates = {port.rate_gbps for ports in members.values() for port in ports}
+    uplink_rate = leaf.block_of(down)[0].rate_gbps
+    wanted = ceil(group_ports * max(rates, default=uplink_rate) / (spec.oversubscription * uplink_rate))
+    return max(1, min(wanted, leaf.port_count - down))
+
+
+def _tiers(spec: FabricSpec, catalog: Catalog, leaves: int, rails: int, uplinks: int) -> Tiers:
+    spine = catalog.switches[_model(spec.spine)]
+    core = catalog.switches[_model(spec.core)] if spec.core else spine
+    spines = spec.spine.count if spec.spine else None
+    if spines is None and spec.uplinks_per_spine:
+        spines = ceil(uplinks / spec.uplinks_per_spine)
+    return size(
+        Demand(
+            groups=leaves // rails,
+            rails=rails,
+            uplinks=uplinks,
+            spine_ports=spine.port_count,
+            core_ports=core.port_count,
+            spines=spines,
+            links_per_spine=spec.uplinks_per_spine,
+        )
+    )
+
+
+def _managers(spec: FabricSpec) -> tuple[tuple[str, str], ...]:
+    """Return device and port of each fabric manager's cable."""
+    if spec.managers is None:
+        return ()
+    return tuple(
+        (device, spec.managers.port.format(port=port))
+        for device in expand(spec.managers.name)
+        for port in range(spec.managers.ports_each)
+    )
+
+
+def _switches(name: str, spec: FabricSpec, tiers: Tiers | None, groups: int) -> dict[str, tuple[SwitchAt, ...]]:
+    if tiers is None:
+        return {"oob": _tier("oob", spec.switch, name, groups)}
+    counts = {"leaf": tiers.leaves, "spine": tiers.spines, "core": tiers.cores}
+    # Without a core of their own, cores are of the spines' model, and have no place yet.
+    core = spec.core or SwitchGroup(model=_model(spec.spine))
+    groups_of = {"leaf": spec.leaf, "spine": spec.spine, "core": core}
+    return {role: _tier(role, groups_of[role], role, count) for role, count in counts.items() if count}
+
+
+def _tier(role: str, group: SwitchGroup | None, prefix: str, count: int) -> tuple[SwitchAt, ...]:
+    if group is None:
+        return ()
+    places: list[tuple[str | None, int | None]] = [*group.placements()]
+    places += [(None, None)] * (count - len(places))
+    return tuple(
+        SwitchAt(f"{group.name or prefix}{index + 1:02d}", role, index, group.model, rack, rack_unit)
+        for index, (rack, rack_unit) in enumerate(places[:count])
+    )

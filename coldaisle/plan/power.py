@@ -1,0 +1,158 @@
+"""
+Power arithmetic: what a feed may carry, how a device loads its feeds, and what is left after a loss.
+
+A figure that is not known stays unknown through every sum: a missing draw must never count as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Literal
+
+from coldaisle.spec.catalog import PowerShelves
+from coldaisle.spec.facility import UpstreamPower, VoltageReference
+
+Watts = float | None
+"""Watts, or None where a figure is not known."""
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """Return a sum, or None when any addend is not known."""
+    result = 0.0
+    for value in values:
+        if value is None:
+            return None
+        result += value
+    return result
+
+
+def worst(values: Iterable[float | None]) -> float | None:
+    """Return the largest value, or None when any is not known: the unknown one may be the largest."""
+    known: list[float] = []
+    for value in values:
+        if value is None:
+            return None
+        known.append(value)
+    return max(known, default=0.0)
+
+
+def feed_capacity_w(  # noqa: PLR0913 - the six figures of a circuit
+    *,
+    voltage_v: float,
+    voltage_reference: VoltageReference,
+    phases: Literal[1, 3],
+    breaker_a: float,
+    derating: float,
+    power_factor: float = 1.0,
+) -> float:
+    """
+    Return the power that one feed may carry continuously, in watts.
+
+    Three phases carry sqrt(3) x V x A where the volts are line to line, and 3 x V x A where they are line to neutral;
+    one phase carries V x A. Example: 415 V line to line, 60 A, derating 0.8 gives 34 502 W.
+    """
+    factor = 1.0
+    if phases == 3:  # noqa: PLR2004 - three phases
+        factor = sqrt(3) if voltage_reference == "line-to-line" else 3.0
+    return factor * voltage_v * breaker_a * derating * power_factor
+
+
+def shelf_power_w(shelves: PowerShelves, *, redundancy: Literal["none", "shelf", "supply"]) -> float:
+    """
+    Return what the power shelves of a rack-scale system give, in watts.
+
+    Args:
+        shelves: How many shelves of how many supplies.
+        redundancy: What may fail without loss: nothing, one whole shelf, or one supply of each shelf. It is a choice
+            of the site and has no default: 8 shelves of 6 x 5.5 kW are 264 kW on the nameplate, 231 kW with a spare
+            shelf and 220 kW with a spare supply in each.
+    """
+    count = shelves.count - (redundancy == "shelf")
+    supplies = shelves.psus_each - (redundancy == "supply")
+    return count * supplies * shelves.psu_w
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A device's draw and how many power supplies it has; None is not known."""
+
+    draw_w: float | None
+    psus: int | None
+
+
+def spread_psus(psus: int, feeds: int) -> tuple[int, ...]:
+    """Return how many of a device's supplies hang on each feed: dealt out in turn, as racks are cabled."""
+    return tuple(psus // feeds + (1 if feed < psus % feeds else 0) for feed in range(feeds))
+
+
+def feed_shares(psus: int, feeds: int, lost: frozenset[int]) -> tuple[float, ...]:
+    """
+    Return the part of a device's draw that each feed carries.
+
+    Supplies share the draw evenly. A device whose supplies all hung on lost feeds counts on the others, since somebody
+    will plug it over: so a loss never makes the total smaller.
+    """
+    spread = spread_psus(psus, feeds)
+    live = [0 if feed in lost else spread[feed] for feed in range(feeds)]
+    if not any(live):
+        live = [0 if feed in lost else 1 for feed in range(feeds)]
+    return tuple(count / sum(live) for count in live) if any(live) else (0.0,) * feeds
+
+
+def feed_loads_w(loads: Iterable[Load], feeds: int, lost: frozenset[int] = frozenset()) -> tuple[float | None, ...]:
+    """
+    Return what each feed of a rack carries, in watts, with some feeds lost.
+
+    A device with one feed loads it wholly; how one with an unknown number of supplies loads several is not known.
+    """
+    sums: list[float | None] = [0.0] * feeds
+    for load in loads:
+        psus = load.psus if feeds > 1 else 1
+        if load.draw_w is None or psus is None:
+            return tuple(0.0 if feed in lost else None for feed in range(feeds))
+        for feed, share in enumerate(feed_shares(psus, feeds, lost)):
+            sums[feed] = (sums[feed] or 0.0) + share * load.draw_w
+    return tuple(sums)
+
+
+# -- the chain above the racks ------------------------------------------------------------------------------------
+def ancestors(name: str | None, chain: Mapping[str, UpstreamPower]) -> tuple[str, ...]:
+    """Return a part of the chain and everything above it; a loop or an unknown name ends the walk."""
+    found: list[str] = []
+    while name is not None and name in chain and name not in found:
+        found.append(name)
+        name = chain[name].fed_by
+    return tuple(found)
+
+
+def chain_loads_w(
+    chain: Sequence[UpstreamPower], leaf_loads: Mapping[str, Sequence[float | None]]
+) -> dict[str, float | None]:
+    """
+    Return what each part of the chain carries, through any depth, in watts.
+
+    Args:
+        chain: Utility, UPS, panels …
+        leaf_loads: Loads of the circuits that hang on a part directly, by its name.
+
+    A draw that an operator allocated to a part replaces the sum of what hangs below it.
+    """
+    children: dict[str | None, list[UpstreamPower]] = {}
+    for part in chain:
+        children.setdefault(part.fed_by, []).append(part)
+    loads: dict[str, float | None] = {}
+
+    def load_of(part: UpstreamPower, above: frozenset[str]) -> float | None:
+        if part.name not in loads:
+            below = [
+                load_of(child, above | {part.name}) for child in children.get(part.name, ()) if child.name not in above
+            ]
+            summed = total([*below, *leaf_loads.get(part.name, ())])
+            loads[part.name] = summed if part.allocated_w is None else part.allocated_w
+        return loads[part.name]
+
+    for part in chain:
+        load_of(part, frozenset({part.name}))
+    return loads
