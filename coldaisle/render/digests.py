@@ -1,0 +1,30 @@
+"""
+Digests of what a play's facts do not show: the files and settings that a host's variables carry.
+
+A digest covers the variables of its own playbook only, so that a new label runs the join again and nothing else. How
+Ansible reaches a host is left out: it differs from machine to machine, and changes nothing on the host.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from coldaisle.render.ansible import inventory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldaisle.plan.model import SitePlan
+
+
+def vars_digests(plan: SitePlan) -> dict[str, dict[str, str]]:
+    """Return, by play and host, the SHA-256 of the variables that the play's role takes."""
+    hosts = inventory(plan)["all"]["hosts"]
+    return {play.name: {host: _digest(play.playbook, hosts[host]) for host in play.facts} for play in plan.plays}
+
+
+def _digest(playbook: str, variables: Mapping[str, Any]) -> str:
+    own = {name: value for name, value in variables.items() if name.startswith(f"{playbook}_")}
+    return hashlib.sha256(json.dumps(own, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,79 @@
+"""What stands in the halls: racks with their budgets, the feeds' headroom, and what cools them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pulumi import ComponentResource, ResourceOptions
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import CoolingPlan, LedgerLine, RackPlan, UpstreamPlan
+
+
+class Rack(ComponentResource):
+    """A rack: its devices from the bottom up, and its ledgers of power, air and rack units."""
+
+    def __init__(self, name: str, plan: RackPlan, opts: ResourceOptions | None = None) -> None:
+        """Show the rack of `plan`."""
+        ledger = {
+            "place": f"{plan.hall}/{plan.row}",
+            "usedU": plan.used_u,
+            "heightU": plan.height_u,
+            "powerW": plan.power_w,
+            "powerLines": [_line(line) for line in plan.power_lines],
+            "feeds": {
+                feed.name: {
+                    "capacityW": feed.capacity_w,
+                    "loadW": feed.load_w,
+                    "loadAfterLossW": feed.load_after_loss_w,
+                }
+                for feed in plan.feeds
+            },
+            "heatAirW": plan.heat_air_w,
+            "heatLiquidW": plan.heat_liquid_w,
+            "airflowCfm": plan.airflow_cfm,
+            "weightKg": plan.weight_kg,
+            "devices": [
+                f"U{device.rack_unit} {device.device} ({device.model})"
+                for device in sorted(plan.devices, key=lambda device: device.rack_unit)
+            ],
+        }
+        super().__init__("coldaisle:facility:Rack", name, ledger, opts)
+        self.register_outputs(ledger)
+
+
+def _line(line: LedgerLine) -> str:
+    each = "an unknown power" if line.each is None else f"{line.each:g} W"
+    return f"{line.count} x {line.item} at {each} ({line.source})"
+
+
+class CoolingLoop(ComponentResource):
+    """A cooling loop or a set of air handlers: what it can remove, and what the racks give it to remove."""
+
+    def __init__(self, name: str, plan: CoolingPlan, opts: ResourceOptions | None = None) -> None:
+        """Show the loop of `plan`."""
+        ledger = {
+            "kind": plan.kind,
+            "capacityW": plan.capacity_w,
+            "capacityAfterLossW": plan.capacity_after_loss_w,
+            "loadW": plan.load_w,
+            "racks": len(plan.racks),
+        }
+        super().__init__("coldaisle:facility:CoolingLoop", name, ledger, opts)
+        self.register_outputs(ledger)
+
+
+class PowerFeed(ComponentResource):
+    """A source of power above the racks (utility, UPS, panel): what it may carry, and what hangs on it."""
+
+    def __init__(self, name: str, plan: UpstreamPlan, opts: ResourceOptions | None = None) -> None:
+        """Show the source of `plan`."""
+        ledger = {
+            "kind": plan.kind,
+            "fedBy": plan.fed_by,
+            "capacityW": plan.capacity_w,
+            "loadW": plan.load_w,
+            "loadAfterLossW": plan.load_after_loss_w,
+        }
+        super().__init__("coldaisle:facility:PowerFeed", name, ledger, opts)
+        self.register_outputs(ledger)

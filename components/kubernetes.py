@@ -1,0 +1,74 @@
+"""
+Kubernetes resources from manifests, without the generated classes of the SDK.
+
+The plan already holds whole manifests, so typed classes would add nothing but time: importing `core.v1` alone costs
+1.4 CPU seconds of a preview that may take six. Type tokens, provider and state are those of the SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from pulumi import CustomResource, ProviderResource, ResourceOptions
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import ClusterPlan, ReleasePlan
+
+SDK_VERSION = version("pulumi-kubernetes")
+"""The provider plugin has the number of the SDK, so that the engine finds or downloads that one."""
+
+Manifest = Mapping[str, Any]
+
+
+class Provider(ProviderResource):
+    """
+    Access to the site's cluster.
+
+    The kubeconfig is a path, which the plugin opens itself: neither the state nor the program ever holds its content.
+    While the file is not there, previews show the resources and only an update fails.
+    """
+
+    def __init__(self, name: str, cluster: ClusterPlan, opts: ResourceOptions | None = None) -> None:
+        """Point the provider at the kubeconfig of `cluster`; the cluster's name tells it from every other one."""
+        props = {"kubeconfig": cluster.kubeconfig.removeprefix("file:"), "clusterIdentifier": cluster.name}
+        super().__init__("kubernetes", name, props, _versioned(opts))
+
+
+def manifest(name: str, plan: Manifest, opts: ResourceOptions | None = None) -> CustomResource:
+    """Return the resource of one manifest, of any kind."""
+    group = plan["apiVersion"] if "/" in plan["apiVersion"] else f"core/{plan['apiVersion']}"
+    return CustomResource(f"kubernetes:{group}:{plan['kind']}", name, _plain(plan), _versioned(opts))
+
+
+def release(name: str, plan: ReleasePlan, timeout_s: int, opts: ResourceOptions | None = None) -> CustomResource:
+    """
+    Return a Helm release, with its hooks.
+
+    A failed first install is undone, so that the next run starts clean instead of meeting a half-installed release.
+    """
+    props = {
+        "name": plan.name,
+        "namespace": plan.namespace,
+        "chart": plan.chart,
+        "version": plan.version,
+        "repositoryOpts": {"repo": plan.repository},
+        "values": _plain(plan.values),
+        "createNamespace": False,
+        "atomic": True,
+        "timeout": timeout_s,
+        "maxHistory": 5,
+    }
+    return CustomResource("kubernetes:helm.sh/v3:Release", name, props, _versioned(opts))
+
+
+def _versioned(opts: ResourceOptions | None) -> ResourceOptions:
+    return ResourceOptions.merge(opts, ResourceOptions(version=SDK_VERSION))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - plain data of any shape
+    """Return mappings as dicts and tuples as lists: what Pulumi serialises."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,56 @@
+"""The machines: pools of like nodes, and the plays that bring them up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pulumi import ComponentResource, ResourceOptions
+
+from coldaisle.render.ansible import code_digest
+from coldaisle.render.digests import vars_digests
+from components.play import Play
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldaisle.plan.model import PoolPlan, SitePlan
+
+
+class NodePool(ComponentResource):
+    """A group of like nodes."""
+
+    def __init__(self, name: str, plan: PoolPlan, opts: ResourceOptions | None = None) -> None:
+        """Show the pool of `plan`."""
+        shown = {
+            "role": plan.role,
+            "system": plan.system,
+            "image": plan.image,
+            "count": len(plan.nodes),
+            "gpus": len(plan.nodes) * plan.gpu.count if plan.gpu else 0,
+            "driverFloor": plan.gpu.driver_floor if plan.gpu else None,
+            "rdma": plan.rdma.mode if plan.rdma else None,
+        }
+        super().__init__("coldaisle:metal:NodePool", name, shown, opts)
+        self.register_outputs({**shown, "nodes": list(plan.nodes)})
+
+
+class BringUp(ComponentResource):
+    """The plays of a site, each after those that the plan puts before it."""
+
+    def __init__(self, name: str, plan: SitePlan, site: Path, opts: ResourceOptions | None = None) -> None:
+        """Run the plays of `plan`; the provider renders their inventory from the folder `site`."""
+        super().__init__("coldaisle:metal:BringUp", name, {"plays": len(plan.plays)}, opts)
+        digests = vars_digests(plan)
+        made: dict[str, Play] = {}
+        for play in plan.plays:
+            made[play.name] = Play(
+                play.name,
+                site=str(site),
+                playbook=play.playbook,
+                code_digest=code_digest(play.playbook),
+                hosts={host: {**facts, "varsDigest": digests[play.name][host]} for host, facts in play.facts.items()},
+                opts=ResourceOptions(parent=self, depends_on=[made[before] for before in play.after]),
+            )
+        self.register_outputs(
+            {"plays": list(made), "hosts": sorted({host for play in plan.plays for host in play.facts})}
+        )

@@ -1,0 +1,64 @@
+"""What a stack gives to others: inventory, findings, budgets, endpoints, and the hash of the plan behind them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+
+from coldaisle.plan.json import plan_hash
+from coldaisle.render.ansible import inventory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldaisle.plan.model import EndpointPlan, SitePlan
+    from coldaisle.spec import Problem
+
+
+def export(plan: SitePlan, findings: Sequence[Problem]) -> None:
+    """
+    Export the outputs of the stack of `plan`.
+
+    The inventory is text, JSON that Ansible reads as it is: `pulumi stack output inventory > hosts.yml`. As a value it
+    would cost a preview a task for each variable of each host.
+    """
+    pulumi.export("inventory", json.dumps(inventory(plan), indent=1))
+    pulumi.export("findings", [finding.text() for finding in findings])
+    pulumi.export("planHash", plan_hash(plan))
+    pulumi.export("budgets", budgets(plan))
+    pulumi.export("endpoints", {endpoint.name: endpoint_url(endpoint) for endpoint in plan.endpoints})
+
+
+def budgets(plan: SitePlan) -> dict[str, Any]:
+    """Return, in watts, what the site draws, the fullest circuit after a loss, and what each cooling loop carries."""
+    known = [
+        (feed.load_after_loss_w / feed.capacity_w, rack.name, feed)
+        for rack in plan.facility.racks
+        for feed in rack.feeds
+        if feed.load_after_loss_w is not None
+    ]
+    fullest = max(known, key=lambda item: item[:2], default=None)
+    found: dict[str, Any] = {
+        "itPowerW": plan.facility.it_power_w,
+        "sources": {source.name: _share(source.load_w, source.capacity_w) for source in plan.facility.upstream},
+        "cooling": {
+            loop.name: f"{loop.load_w:.0f} of {loop.capacity_after_loss_w:.0f} W" for loop in plan.facility.cooling
+        },
+    }
+    if fullest:
+        _, rack, feed = fullest
+        load = _share(feed.load_after_loss_w, feed.capacity_w)
+        found["fullestFeed"] = f"{rack}/{feed.name}: {load} after the loss of another feed"
+    return found
+
+
+def _share(load_w: float | None, capacity_w: float) -> str:
+    return f"{'an unknown load' if load_w is None else f'{load_w:.0f}'} of {capacity_w:.0f} W"
+
+
+def endpoint_url(plan: EndpointPlan) -> str:
+    """Return where a model answers inside the cluster."""
+    port = plan.manifests["Service"]["spec"]["ports"][0]["port"]
+    return f"http://{plan.name}.{plan.namespace}.svc:{port}/v1"

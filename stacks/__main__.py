@@ -1,0 +1,33 @@
+"""
+The program of every stack: configuration, spec, plan, components.
+
+`coldaisle:site` names the site's folder in inventory/, or is a path to it; `coldaisle:layers` lists the layers that the
+stack holds, all of them when left out.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pulumi
+
+from coldaisle.check import open_site
+from coldaisle.check.report import report
+from coldaisle.spec import SpecError, site_folder
+from components.datacenter import Datacenter
+from components.layers import BUILD, Site
+from components.outputs import export
+
+os.chdir(pulumi.runtime.get_root_directory())  # sites are found, and named in messages, from the project's folder
+config = pulumi.Config("coldaisle")
+folder = site_folder(config.get("site") or pulumi.get_stack())
+try:
+    checked = open_site(folder)
+except SpecError as error:
+    raise pulumi.RunError(report(error.problems)) from None
+if checked.errors:
+    raise pulumi.RunError(report(checked.findings))
+for finding in checked.findings:
+    pulumi.log.warn(finding.text())
+Datacenter(checked.plan.name, Site(plan=checked.plan, folder=folder), config.get_object("layers") or tuple(BUILD))
+export(checked.plan, checked.findings)
