@@ -24,9 +24,9 @@ def kilowatts(value: float | None) -> str:
     return "unknown" if value is None else f"{value / 1000:.1f} kW"
 
 
-def percent(part: float, whole: float) -> str:
-    """Return how much of a whole a part is, in whole percent; `unknown` where the whole is nothing."""
-    return "unknown" if whole <= 0 else f"{100 * part / whole:.0f} %"
+def percent(part: float | None, whole: float) -> str:
+    """Return how much of a whole a part is, in whole percent; `unknown` where either is not known."""
+    return "unknown" if part is None or whole <= 0 else f"{100 * part / whole:.0f} %"
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

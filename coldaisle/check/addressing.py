@@ -11,6 +11,7 @@ from coldaisle.plan.model import SitePlan
 from coldaisle.spec.addressing import AddressPool
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import counted
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -133,11 +134,10 @@ def check_pod_addresses(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     wanted = len(plan.nodes) * spec.cluster.max_pods
     size = ipaddress.ip_network(spec.cluster.pod_cidr).num_addresses
     if wanted > size:
-        what = (
-            f"pod_cidr {spec.cluster.pod_cidr} has {size} addresses, and {len(plan.nodes)} nodes may run {wanted} pods"
-        )
+        what = f"pod_cidr {spec.cluster.pod_cidr} has {size} addresses, and kubelets may run {wanted} pods"
+        have = f"{counted(len(plan.nodes), 'node')} with max_pods {spec.cluster.max_pods}"
         fix = "give a larger network, or lower max_pods"
-        yield finding(spec, ("cluster", "pod_cidr"), "pool-too-small", what=what, fix=fix)
+        yield finding(spec, ("cluster", "pod_cidr"), "pool-too-small", what=what, have=have, fix=fix)
 
 
 def check_allocations(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -145,6 +145,6 @@ def check_allocations(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     known = spec.allocations.get("management", {})
     missing = [node.name for node in plan.nodes if node.name not in known]
     if missing and (spec.hardware or spec.allocations):
-        what = f"{len(missing)} of {len(plan.nodes)} nodes have no address in allocations.yaml, so a new node may move theirs"
+        what = f"addresses of {counted(len(missing), 'node')} are not in allocations.yaml: a new node may move them"
         fix = f"run coldaisle plan {spec.site.name} --allocate, and commit the file"
         yield finding(spec, ("addressing", "management"), "not-allocated", what=what, fix=fix, severity="warning")

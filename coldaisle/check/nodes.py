@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
-from coldaisle.check.finding import Finding, finding
+from coldaisle.check.finding import Finding, Severity, finding
 from coldaisle.plan.model import SitePlan
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.node_pools import PlacedNode
 from coldaisle.spec.sections import SiteSpec
 
-MAX_LABEL = 63
-"""Characters of a DNS label (RFC 1035) and of a Kubernetes label's value."""
+HOST_NAME = re.compile(r"(?=.{1,63}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+"""A DNS label (RFC 1123): also a Kubernetes node's name and a label's value."""
 
 
 def node_loc(node: PlacedNode) -> Loc:
@@ -42,14 +44,7 @@ def check_name_forms(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """A node's name is a DNS label, since it becomes a host name and a Kubernetes node."""
     del plan
     for node in spec.nodes:
-        plain = node.name.replace("-", "a")
-        if (
-            len(node.name) > MAX_LABEL
-            or not plain.isalnum()
-            or not node.name.isascii()
-            or node.name != node.name.lower()
-            or "-" in (node.name[0], node.name[-1])
-        ):
+        if not HOST_NAME.fullmatch(node.name):
             what = f"{node.name} is not a host name"
             fix = "use lower-case letters, digits and hyphens, at most 63, with no hyphen at either end"
             yield finding(spec, node_loc(node), "bad-node-name", what=what, fix=fix)
@@ -74,7 +69,7 @@ def check_ambiguous_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 def _prefixes(spec: SiteSpec, kind: str, places: dict[str, Loc]) -> Iterator[Finding]:
     """Yield one finding for each name that begins a longer one and goes on with a digit (r1, r10)."""
     names = sorted(places)
-    for name, longer in zip(names, names[1:], strict=False):
+    for name, longer in pairwise(names):
         if longer.startswith(name) and longer[len(name)].isdigit() and name[-1:].isdigit():
             what = f"{kind} {name} is the beginning of {kind} {longer}"
             fix = "write the numbers with zeros in front, such as [01-10]"
@@ -120,9 +115,9 @@ def check_boot_macs(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         if node.boot == "network" and not any(nic.mac for nic in node.nics if nic.name == node.boot_nic):
             missing[node.pool].append(node.name)
     for pool, names in sorted(missing.items()):
-        what = f"{_some(names)} of pool {pool} {'boots' if len(names) == 1 else 'boot'} over the network without a MAC address"
+        what = f"pool {pool} boots over the network, and no MAC address is known of {_some(names)}"
         fix = "add them to hardware, with macs, from the vendor's delivery list"
-        severity = "error" if spec.hardware else "warning"
+        severity: Severity = "error" if spec.hardware else "warning"
         yield finding(spec, ("node_pools", pool, "boot"), "missing-mac", what=what, fix=fix, severity=severity)
 
 

@@ -108,7 +108,7 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
 
 
 def _boot_nic(system: System) -> str:
-    """Return the port that a system boots from: the one that its catalog entry names, else its first management port."""
+    """Return the port that a system boots from: the one that the catalog names, else its first management port."""
     return system.boot_nic or next(iter(system.nics_of("management")), "")
 
 

@@ -7,16 +7,7 @@ from dataclasses import replace
 from coldaisle.plan.autoscaling import plan_autoscaler
 from coldaisle.plan.cluster import plan_cluster
 from coldaisle.plan.fabric import plan_fabrics
-
-try:
-    from coldaisle.plan.facility import plan_facility
-except ImportError:  # the facility's planner is on its way
-    from coldaisle.plan.model import FacilityPlan
-
-    def plan_facility(*_):  # type: ignore
-        return FacilityPlan(racks=(), cooling=(), it_power_w=0)
-
-
+from coldaisle.plan.facility import plan_facility
 from coldaisle.plan.gpu_stack import plan_gpu_stack
 from coldaisle.plan.model import SitePlan
 from coldaisle.plan.node_pools import plan_pools, plan_provisioning

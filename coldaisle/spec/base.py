@@ -23,9 +23,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])
 class SpecModel(BaseModel):
     """A section, or a part of one. Frozen; a key that it does not know is a mistake."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, validate_default=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,5 @@
+"""The command line of Coldaisle."""
+
+from coldaisle.cli.app import main
+
+__all__ = ["main"]

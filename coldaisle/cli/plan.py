@@ -1,0 +1,68 @@
+"""`coldaisle plan`: everything that follows from a site's spec, as tables or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.cli.output import AsJson, Site, print_json, print_problems
+
+if TYPE_CHECKING:
+    from coldaisle.check import CheckedSite
+
+Allocate = Annotated[
+    bool,
+    typer.Option("--allocate", help="Write the addresses handed out to allocations.yaml, so that they stay."),
+]
+
+_ALLOCATIONS_HEAD = """\
+# Addresses that plans have handed out. `coldaisle plan SITE --allocate` adds to this file and never changes a line;
+# remove a line by hand when its node is gone and its address may be given away.
+"""
+
+
+def plan(site: Site, *, as_json: AsJson = False, allocate: Allocate = False) -> None:
+    """
+    Show everything that follows from a site's spec: racks and power, fabrics, nodes, pools and plays.
+
+    Nothing is contacted. The JSON form is described in docs/plan-json.md; one spec gives one plan, to the byte.
+    What the checks find goes to standard error.
+
+    Exit status: 0 clean, 2 the spec cannot be used, 4 a check found an error (the plan is printed all the same).
+
+    Example: coldaisle plan sim --json | jq '.nodes[].management_address'
+    """
+    from coldaisle.check import open_site  # noqa: PLC0415 - keeps the start of other commands light
+    from coldaisle.plan import to_json  # noqa: PLC0415
+    from coldaisle.spec import site_folder  # noqa: PLC0415
+
+    folder = site_folder(site)
+    checked = open_site(folder)
+    if allocate:
+        write_allocations(folder, checked)
+        checked = open_site(folder)
+    if as_json:
+        print_json(to_json(checked.plan))
+    else:
+        from coldaisle.cli.tables import print_plan  # noqa: PLC0415
+
+        print_plan(checked.plan)
+    print_problems(checked.findings, err=True)
+    raise typer.Exit(ExitCode.CHECK_FAILED if checked.errors else ExitCode.CLEAN)
+
+
+def write_allocations(folder: Path, checked: CheckedSite) -> None:
+    """Write what the plan handed out beside what was given before; a reader never sees half of the file."""
+    import yaml  # noqa: PLC0415
+
+    from coldaisle.plan.allocations import allocations  # noqa: PLC0415
+    from coldaisle.spec.load import ALLOCATIONS_FILE  # noqa: PLC0415
+
+    path = folder / ALLOCATIONS_FILE
+    text = yaml.safe_dump(allocations(checked.plan, checked.spec.allocations), sort_keys=False)
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(_ALLOCATIONS_HEAD + text, encoding="utf-8")
+    scratch.replace(path)
