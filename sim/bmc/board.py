@@ -1,0 +1,106 @@
+"""What both protocols of a BMC act on: the power and the boot settings of one machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from sim.fault_records import active_faults, delay_s
+from sim.machines import Machine
+from sim.power import PowerSwitch
+from sim.state import State, read_json, write_json
+
+Enabled = Literal["Disabled", "Once", "Continuous"]
+"""How long a boot override holds, in Redfish's words."""
+
+NETWORK = "Pxe"
+DISK = "Hdd"
+
+
+class Board:
+    """
+    One machine under its BMC.
+
+    The firmware's own order tries the disk only, so a machine boots over the network when the BMC is told so. What the
+    BMC was told is kept in a file and outlives the BMC's process.
+    """
+
+    def __init__(self, machine: Machine, state: State, switch: PowerSwitch, credentials: Mapping[str, str]) -> None:
+        """Take over the machine as it is: on or off, with the settings of before."""
+        self.machine = machine
+        self._state = state
+        self._switch = switch
+        self._credentials = credentials
+        self._file: Path = state.bmcs / f"{machine.name}.json"
+        self._lock = threading.RLock()
+        self._answers = 0
+
+    # -- who may talk to it, and how it answers -----------------------------------------------------------------
+    @property
+    def faults(self) -> Mapping[str, Any]:
+        """The faults in force now."""
+        return active_faults(self._state, self.machine.name)
+
+    def password(self, user: str) -> str | None:
+        """Return the password of a user, or None for an unknown one."""
+        if user != self._credentials["username"]:
+            return None
+        wrong = "bmc-wrong-password" in self.faults
+        return self._credentials["password"][::-1] + "x" if wrong else self._credentials["password"]
+
+    def hangs(self) -> bool:
+        """Tell whether the BMC takes requests and never answers."""
+        return "bmc-hang" in self.faults
+
+    def next_delay_s(self) -> float:
+        """Return how late the next answer comes, in seconds."""
+        options = self.faults.get("bmc-slow")
+        if options is None:
+            return 0.0
+        self._answers += 1
+        return delay_s(options, self.machine.name, self._answers)
+
+    # -- boot settings ------------------------------------------------------------------------------------------
+    @property
+    def boot_override(self) -> tuple[str, Enabled]:
+        """The device of the boot override (Redfish's word), and how long it holds."""
+        record = read_json(self._file)
+        return record.get("boot_device", "None"), cast("Enabled", record.get("boot_enabled", "Disabled"))
+
+    def set_boot_override(self, device: str, enabled: Enabled) -> None:
+        """Set the boot override; it acts at the next power-on."""
+        with self._lock:
+            write_json(self._file, {"boot_device": device, "boot_enabled": enabled})
+
+    # -- power --------------------------------------------------------------------------------------------------
+    def is_on(self) -> bool:
+        """Tell whether the machine runs."""
+        return self._switch.is_on(self.machine)
+
+    def turn_on(self) -> None:
+        """Turn the machine on, with what the boot settings say; one that is on stays as it is."""
+        with self._lock:
+            if self.is_on() or "bmc-no-power" in self.faults:
+                return
+            device, enabled = self.boot_override
+            network = device == NETWORK and enabled != "Disabled"
+            self._switch.turn_on(self.machine, network_boot=network, boot_once=network and enabled == "Once")
+            if enabled == "Once":
+                self.set_boot_override("None", "Disabled")
+
+    def turn_off(self) -> None:
+        """Cut the power."""
+        with self._lock:
+            self._switch.turn_off(self.machine)
+
+    def shut_down(self) -> None:
+        """Press the power button."""
+        self._switch.shut_down(self.machine)
+
+    def cycle(self) -> None:
+        """Cut the power and turn the machine on again."""
+        with self._lock:
+            self.turn_off()
+            self.turn_on()

@@ -1,0 +1,215 @@
+"""
+Redfish for the simulated BMCs: the application of sushy-tools with a driver of ours, behind HTTPS at each BMC's address.
+
+One application serves all BMCs; which board a request means follows from the address that it came in on.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import ssl
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import flask
+from sushy_tools import error
+from sushy_tools.emulator import main as emulator
+from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from sim.bmc.board import NETWORK, Board, Enabled
+
+PORT = 443
+HANG_S = 3600
+OPEN_PATHS = ("", "/redfish", "/redfish/v1")
+"""What Redfish lets anybody read (DSP0266, protocol version and service root)."""
+
+TARGETS = ["None", NETWORK, "Hdd", "Cd", "BiosSetup"]
+
+_board: ContextVar[Board] = ContextVar("board")
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+
+
+class BoardDriver(AbstractSystemsDriver):  # type: ignore[misc]  # sushy-tools has no types
+    """The one system that the current BMC sees."""
+
+    def _get(self, identity: str) -> Board:
+        board = _board.get()
+        if identity == board.machine.name:
+            raise error.AliasAccessError(board.machine.uuid)
+        if identity != board.machine.uuid:
+            raise error.NotFound(f"this BMC has no system {identity}; its only one is {board.machine.uuid}")
+        return board
+
+    @property
+    def driver(self) -> str:
+        """The driver's name."""
+        return "<coldaisle>"
+
+    @property
+    def systems(self) -> list[str]:
+        """The identities of the systems: one."""
+        return [_board.get().machine.uuid]
+
+    def uuid(self, identity: str) -> str:
+        """Return the UUID of a system."""
+        return self._get(identity).machine.uuid
+
+    def name(self, identity: str) -> str:
+        """Return the name of a system."""
+        return self._get(identity).machine.name
+
+    def get_power_state(self, identity: str) -> str:
+        """Return "On" or "Off", as the machine is."""
+        return "On" if self._get(identity).is_on() else "Off"
+
+    def set_power_state(self, identity: str, state: str) -> None:
+        """Do what a reset type of Redfish says."""
+        board = self._get(identity)
+        actions: Mapping[str, Callable[[], None]] = {
+            "On": board.turn_on,
+            "ForceOn": board.turn_on,
+            "ForceOff": board.turn_off,
+            "GracefulShutdown": board.shut_down,
+            "GracefulRestart": board.cycle,
+            "ForceRestart": board.cycle,
+        }
+        if state not in actions:
+            raise error.NotSupportedError(f"this BMC cannot do {state}")
+        actions[state]()
+
+    def get_boot_device(self, identity: str) -> str:
+        """Return the target of the boot override."""
+        return self._get(identity).boot_override[0]
+
+    def set_boot_device(self, identity: str, boot_source: str) -> None:
+        """Set the boot override; how long it holds is in the same request."""
+        board = self._get(identity)
+        if boot_source not in TARGETS:
+            raise error.BadRequest(f"BootSourceOverrideTarget {boot_source} is none of {', '.join(TARGETS)}")
+        board.set_boot_override(boot_source, _requested_enabled(board))
+
+    def get_boot_mode(self, identity: str) -> str:
+        """Return the firmware's mode, in Redfish's words."""
+        return "UEFI" if self._get(identity).machine.firmware == "uefi" else "Legacy"
+
+    def set_boot_mode(self, identity: str, boot_mode: str) -> None:
+        """Accept the mode that the firmware has, and no other."""
+        if boot_mode != self.get_boot_mode(identity):
+            raise error.NotSupportedError(f"the firmware of this system is {self.get_boot_mode(identity)} only")
+
+    def get_nics(self, identity: str) -> list[dict[str, str]]:
+        """Return the ports of the system that have a MAC address."""
+        nics = self._get(identity).machine.nics
+        return [{"id": nic.mac, "mac": nic.mac} for nic in nics if nic.mac]
+
+    def get_boot_image(self, identity: str, device: str) -> tuple[None, bool, bool]:
+        """Return that nothing is in a virtual drive."""
+        self._get(identity)
+        del device
+        return None, False, False
+
+
+def _requested_enabled(board: Board) -> Enabled:
+    """Return how long the override of the current request holds; without a word it stays as it was."""
+    boot = (flask.request.get_json(silent=True) or {}).get("Boot", {})
+    enabled: Enabled = boot.get("BootSourceOverrideEnabled") or board.boot_override[1]
+    return enabled
+
+
+def application(scratch: Path) -> flask.Flask:
+    """Return sushy-tools' application with our driver; `scratch` is a folder for its own files."""
+    app = emulator.app
+    app.configure(extra_config={"SUSHY_EMULATOR_STATE_DIR": str(scratch), "SUSHY_EMULATOR_FEATURE_SET": "full"})
+    app.logger.setLevel(logging.WARNING)
+    type(app).systems = property(lambda _: _DRIVER)
+    app.before_request(_disable_override)
+    app.after_request(_complete_system)
+    return app
+
+
+_DRIVER = BoardDriver()
+
+
+def _disable_override() -> None:
+    """Do what sushy-tools leaves out: a request that only says how long the override holds."""
+    boot = (flask.request.get_json(silent=True) or {}).get("Boot", {}) if flask.request.method == "PATCH" else {}
+    enabled = boot.get("BootSourceOverrideEnabled")
+    if enabled and "BootSourceOverrideTarget" not in boot:
+        board = _board.get()
+        target = "None" if enabled == "Disabled" else board.boot_override[0]
+        board.set_boot_override(target, enabled)
+        boot["BootSourceOverrideTarget"] = target
+
+
+def _complete_system(response: flask.Response) -> flask.Response:
+    """Put into a system what sushy-tools' template fixes: how long the boot override holds, and the targets."""
+    is_system = flask.request.endpoint == "system_resource" and flask.request.method == "GET"
+    if is_system and response.status_code == 200:  # noqa: PLR2004 - HTTP OK
+        body = json.loads(response.get_data())
+        body["Boot"]["BootSourceOverrideEnabled"] = _board.get().boot_override[1]
+        body["Boot"]["BootSourceOverrideTarget@Redfish.AllowableValues"] = TARGETS
+        body["Manufacturer"] = "Coldaisle"
+        body["HostName"] = _board.get().machine.name
+        response.set_data(json.dumps(body))
+    return response
+
+
+class BmcGate:
+    """What stands before the application at one BMC's address: the board, its faults and its password."""
+
+    def __init__(self, app: flask.Flask, board: Board) -> None:
+        """Guard `app` for `board`."""
+        self._app = app
+        self._board = board
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        if self._board.hangs():
+            time.sleep(HANG_S)
+        time.sleep(self._board.next_delay_s())
+        if environ.get("PATH_INFO", "").rstrip("/") not in OPEN_PATHS and not self._is_known(environ):
+            return _refuse(start_response)
+        token = _board.set(self._board)
+        try:
+            return self._app(environ, start_response)
+        finally:
+            _board.reset(token)
+
+    def _is_known(self, environ: Environ) -> bool:
+        kind, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+        try:
+            user, _, password = base64.b64decode(value).decode().partition(":")
+        except ValueError:
+            return False
+        return kind.lower() == "basic" and password == self._board.password(user)
+
+
+def _refuse(start_response: StartResponse) -> Iterable[bytes]:
+    """Answer that the user or the password is wrong, in Redfish's form."""
+    message = {"code": "Base.1.0.AccessDenied", "message": "the user name or the password is wrong"}
+    body = json.dumps({"error": message}).encode()
+    headers = [("Content-Type", "application/json"), ("WWW-Authenticate", 'Basic realm="redfish"')]
+    start_response("401 Unauthorized", [*headers, ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def https_server(app: flask.Flask, board: Board, address: str, certificate: Path, key: Path) -> BaseWSGIServer:
+    """
+    Return the HTTPS server of one BMC, bound to its address.
+
+    The handshake is left to the thread of the connection: a client that connects and says nothing holds up nobody.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server = make_server(address, PORT, BmcGate(app, board), threaded=True)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.ssl_context = context
+    return server

@@ -1,0 +1,241 @@
+"""
+Building the image: Debian's own packages, made into kernel, initramfs and root file system once, and cached.
+
+The result is kept under the digest of its recipe; a link with the image's name points at it. All work happens in a
+folder of its own that is renamed when it is whole, so that a full disk or a kill leaves nothing half-written in use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sim.errors import SimError
+from sim.image import recipe
+from sim.image.initramfs import write_initramfs
+from sim.image.modules import copy_chosen, index_modules
+from sim.shell import failed, find, run
+
+Progress = Callable[[str], None]
+"""Called with a line that says what happens now."""
+
+NEEDED_BYTES = 1_500_000_000
+"""Disk space that a first build takes, with its temporary files."""
+
+KERNEL = "linux-image-amd64"
+"""Debian's generic kernel: it has bonding, VLAN and the RDMA stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A built image: the three files of a network boot, and the two layers of a root that light hosts use."""
+
+    folder: Path
+    base: Path
+
+    @property
+    def layers(self) -> tuple[Path, Path]:
+        """Folders for overlayfs, the upper one first."""
+        return self.folder / "layer", self.base / "root"
+
+
+def ensure_image(cache: Path, name: str, progress: Progress) -> Image:
+    """
+    Return the image `name`, built if the cache does not hold it, with `cache/name` pointing at it.
+
+    Args:
+        cache: The folder of all images (`~/.cache/coldaisle/images`).
+        name: The image's name in the plan.
+        progress: Called with each step.
+
+    Raises:
+        SimError: No space, a missing program, or packages that cannot be had.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    base = cache / f"base-{recipe.base_digest()}"
+    folder = cache / f"image-{recipe.image_digest()}"
+    with _locked(cache, progress):
+        if not base.exists():
+            _check_space(cache)
+            _build(base, _build_base, progress)
+        if not folder.exists():
+            _build(folder, lambda work, say: _build_image(base, work, say), progress)
+        _link(cache / name, folder)
+    return Image(folder=folder, base=base)
+
+
+@contextmanager
+def _locked(cache: Path, progress: Progress) -> Iterator[None]:
+    """Hold the cache's lock, so that two sites never build the same image at once."""
+    with (cache / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("waits for another build of the image")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _check_space(cache: Path) -> None:
+    """Raise SimError when the disk of the cache cannot hold a build."""
+    free = shutil.disk_usage(cache).free
+    if free < NEEDED_BYTES:
+        raise SimError(
+            str(cache),
+            f"an image needs {NEEDED_BYTES // 1_000_000} MB of disk",
+            f"{free // 1_000_000} MB are free",
+            "free some space, or set XDG_CACHE_HOME to another disk",
+        )
+
+
+def _build(target: Path, step: Callable[[Path, Progress], None], progress: Progress) -> None:
+    """Run `step` in a temporary folder beside `target`, and rename it when it is whole."""
+    work = target.with_name(f".{target.name}.{os.getpid()}")
+    started = time.monotonic()
+    try:
+        work.mkdir()
+        step(work, progress)
+        work.rename(target)
+    except OSError as error:
+        raise SimError(
+            str(target), "the image cannot be written", str(error), "free some space and run again"
+        ) from error
+    finally:
+        if work.exists():
+            shutil.rmtree(work)
+    progress(f"{target.name} is built in {time.monotonic() - started:.0f} s")
+
+
+def _build_base(work: Path, progress: Progress) -> None:
+    """Make the Debian root and unpack the kernel; `work` gets `root` and `kernel`."""
+    _debootstrap(work / "root", progress)
+    progress("fetches the kernel")
+    root = work / "root"
+    script = (
+        f"cd /tmp && apt-get download -qq $(apt-cache depends {KERNEL} | sed -n 's/.*Depends: \\(linux-image\\)/\\1/p')"
+    )
+    run(["chroot", root, "sh", "-c", script])
+    (package,) = (root / "tmp").glob("linux-image-*.deb")
+    run([find("dpkg-deb", "dpkg"), "-x", package, work / "kernel"])
+    package.unlink()
+    index_modules(root, kernel_modules(work))
+    for path in [*(root / "etc/ssh").glob("ssh_host_*"), root / "etc/hostname", root / "etc/resolv.conf"]:
+        path.unlink(missing_ok=True)
+    shutil.rmtree(root / "var/cache/apt", ignore_errors=True)
+
+
+def _debootstrap(root: Path, progress: Progress) -> None:
+    """Run debootstrap, and show its packages as they come."""
+    mirror = os.environ.get("COLDAISLE_DEBIAN_MIRROR")
+    command = [find("debootstrap", "debootstrap"), "--variant=minbase", f"--include={','.join(recipe.PACKAGES)}"]
+    command += [recipe.SUITE, str(root), *([mirror] if mirror else [])]
+    progress(f"debootstrap of {recipe.SUITE} with {len(recipe.PACKAGES)} packages (about 2 minutes)")
+    lines: list[str] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        for line in process.stdout or ():
+            lines = [*lines[-20:], line]
+            if line.startswith(("I: Retrieving", "I: Unpacking", "I: Configuring")) and len(line) % 7 == 0:
+                progress(f"debootstrap: {line[3:].strip()}")
+    if process.returncode != 0:
+        raise failed(command, process.returncode, "".join(lines))
+
+
+def kernel_modules(base: Path) -> Path:
+    """Return the module folder (`lib/modules/VERSION`) of the kernel that was unpacked in `base`."""
+    (folder,) = (base / "kernel/lib/modules").iterdir()
+    return folder
+
+
+def _build_image(base: Path, work: Path, progress: Progress) -> None:
+    """Make layer, kernel, initramfs, root file system and manifest in `work`."""
+    progress("lays our files over the root")
+    _write_layer(base, work / "layer")
+    progress("packs the initramfs")
+    scratch = work / "initramfs"
+    scratch.mkdir()
+    write_initramfs(base / "root", kernel_modules(base), work / "initrd.img", scratch)
+    shutil.rmtree(scratch)
+    (kernel,) = (base / "kernel/boot").glob("vmlinuz-*")
+    shutil.copyfile(kernel, work / "vmlinuz")
+    progress("packs the root file system")
+    _write_squashfs((work / "layer", base / "root"), work / "rootfs.squashfs", work / "merged")
+    _write_manifest(work)
+
+
+def _write_layer(base: Path, layer: Path) -> None:
+    """Write what lies over the Debian root: our files, chosen kernel modules, and which units start."""
+    shutil.copytree(recipe.HERE / "files", layer, symlinks=True)
+    modules = kernel_modules(base)
+    chosen = (*recipe.BOOT_MODULES, *recipe.HOST_MODULES)
+    copy_chosen(base / "root", modules, layer / "lib/modules" / modules.name, chosen)
+    # Debian's /lib is a link to usr/lib: the layer must not put a folder over it.
+    (layer / "usr/lib").mkdir(parents=True, exist_ok=True)
+    (layer / "lib/modules").rename(layer / "usr/lib/modules")
+    (layer / "lib").rmdir()
+    units = layer / "etc/systemd/system"
+    for unit in recipe.MASKED_UNITS:
+        (units / unit).symlink_to("/dev/null")
+    for place in recipe.DISABLED_UNITS:
+        _whiteout(units / place)
+    for place, target in recipe.ENABLED_UNITS.items():
+        (units / place).parent.mkdir(exist_ok=True)
+        (units / place).symlink_to(target)
+    (layer / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
+    (layer / "etc/machine-id").write_text("")
+    (layer / "etc/resolv.conf").write_text("")
+    (layer / "var/lib/coldaisle").mkdir(parents=True)
+
+
+def _whiteout(path: Path) -> None:
+    """Hide the file of this name in the layers below, as overlayfs marks it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
+
+
+@contextmanager
+def _merged(layers: tuple[Path, ...], mountpoint: Path) -> Iterator[Path]:
+    """Mount layers as one read-only tree while the caller works."""
+    mountpoint.mkdir()
+    run(["mount", "-t", "overlay", "-o", f"ro,lowerdir={':'.join(map(str, layers))}", "none", mountpoint])
+    try:
+        yield mountpoint
+    finally:
+        run(["umount", mountpoint])
+        mountpoint.rmdir()
+
+
+def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) -> None:
+    """Write the merged layers as a squashfs, without what a guest does not need."""
+    command = [find("mksquashfs", "squashfs-tools")]
+    options = ["-comp", "zstd", "-Xcompression-level", "6", "-noappend", "-no-progress", "-quiet", "-e"]
+    with _merged(layers, mountpoint) as tree:
+        run([*command, tree, target, *options, *recipe.LEFT_OUT])
+
+
+def _write_manifest(work: Path) -> None:
+    """Write manifest.json: the size in bytes and the SHA-256 of each file that a host fetches."""
+    files = {name: work / name for name in ("vmlinuz", "initrd.img", "rootfs.squashfs")}
+    manifest = {
+        name: {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for name, path in files.items()
+    }
+    (work / "manifest.json").write_text(
+        json.dumps({"recipe": recipe.image_digest(), "files": manifest}, indent=2) + "\n"
+    )
+
+
+def _link(link: Path, target: Path) -> None:
+    """Point `link` at `target` in one step."""
+    fresh = link.with_name(f".{link.name}.{os.getpid()}")
+    fresh.symlink_to(target.name)
+    fresh.rename(link)
