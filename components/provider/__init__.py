@@ -1,0 +1,1 @@
+"""The plugin `pulumi-resource-coldaisle`: Ansible plays as resources."""

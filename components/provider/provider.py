@@ -1,0 +1,249 @@
+"""
+The provider: Ansible plays as resources of a stack.
+
+A Play's outputs are its hosts as they were last *seen*, so a difference to the inputs is something to do, whether the
+plan has changed or the host has. After a run, the facts are read back: applied means verified.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pulumi.provider.experimental.provider import (
+    CheckFailure,
+    CheckRequest,
+    CheckResponse,
+    CreateRequest,
+    CreateResponse,
+    DeleteRequest,
+    DiffRequest,
+    DiffResponse,
+    PropertyDiff,
+    PropertyDiffKind,
+    Provider,
+    ReadRequest,
+    ReadResponse,
+    UpdateRequest,
+    UpdateResponse,
+)
+
+from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
+from components.provider import changes
+from components.provider.inputs import HostFacts, Hosts, PlayInputs, problems
+from components.provider.outcome import Failed, Trouble
+from components.provider.reading import Reader, Reading
+from components.provider.run import Event, Job, run_playbook
+from components.provider.site import Site, open_site, playbooks_dir
+from components.provider.values import SecretValueError, Unknown, engine_map, plain_map
+
+Say = Callable[[str, str], None]
+"""Shows a line (second) at a resource (first, its URN)."""
+
+ABSENT = "absent"
+"""What the outputs say of a thing that was looked for and is not there."""
+
+_KINDS = {
+    changes.ADD: PropertyDiffKind.ADD,
+    changes.DELETE: PropertyDiffKind.DELETE,
+    changes.UPDATE: PropertyDiffKind.UPDATE,
+}
+
+
+class InitFailedError(Exception):
+    """The resource is there, but not as it should be; the engine keeps it and tries again next time."""
+
+    def __init__(self, resource_id: str, outputs: dict[str, Any], reasons: list[str], inputs: dict[str, Any]) -> None:
+        """Take what the engine is to keep, and the reasons that it is to show."""
+        super().__init__("; ".join(reasons))
+        self.resource_id = resource_id
+        self.outputs = outputs
+        self.reasons = reasons
+        self.inputs = inputs
+
+
+class PlayError(Exception):
+    """An operation was refused, or failed as a whole; the message is complete."""
+
+
+class PlayProvider(Provider):
+    """Answers the engine for resources of type `coldaisle:ansible:Play`."""
+
+    def __init__(self, say: Say, sites: Callable[[str], Site] = open_site) -> None:
+        """Show lines by `say`; find sites by `sites`."""
+        self._say = say
+        self._site = sites
+        self._stop = asyncio.Event()
+        self._reader = Reader(self._stop)
+
+    async def check(self, request: CheckRequest) -> CheckResponse:
+        """Report every problem of the inputs at once."""
+        try:
+            inputs = plain_map(request.new_inputs)
+        except SecretValueError:
+            why = "a Play takes no secret values: they would go into the state; name where they are read from instead"
+            return CheckResponse(inputs=request.new_inputs, failures=[CheckFailure("hosts", why)])
+        known = {name: value for name, value in inputs.items() if not isinstance(value, Unknown)}
+        unknown = inputs.keys() - known.keys()
+        failures = [CheckFailure(*problem) for problem in problems(known, playbooks_dir()) if problem[0] not in unknown]
+        return CheckResponse(inputs=request.new_inputs, failures=failures)
+
+    async def diff(self, request: DiffRequest) -> DiffResponse:
+        """Compare what was last seen with what is now planned; nothing ever needs a replacement."""
+        found = changes.detailed(plain_map(request.old_state), plain_map(request.new_inputs))
+        return DiffResponse(
+            changes=bool(found),
+            diffs=sorted({path.split("[")[0] for path in found}),
+            detailed_diff={path: PropertyDiff(_KINDS[kind], input_diff=False) for path, kind in found.items()},
+        )
+
+    async def create(self, request: CreateRequest) -> CreateResponse:
+        """Run the playbook on every host. It is the playbook that makes a second creation harmless."""
+        resource_id = request.name
+        if request.preview:
+            return CreateResponse("", request.properties)
+        inputs = PlayInputs.of(plain_map(request.properties))
+        outputs = await self._apply(request.urn, resource_id, None, inputs, request.timeout)
+        return CreateResponse(resource_id, engine_map(outputs))
+
+    async def update(self, request: UpdateRequest) -> UpdateResponse:
+        """Run the playbook on the hosts that differ, or on all where the code has changed."""
+        if request.preview:
+            return UpdateResponse(request.news)
+        old, inputs = PlayInputs.of(plain_map(request.olds)), PlayInputs.of(plain_map(request.news))
+        return UpdateResponse(
+            engine_map(await self._apply(request.urn, request.resource_id, old, inputs, request.timeout))
+        )
+
+    async def read(self, request: ReadRequest) -> ReadResponse:
+        """Ask the hosts. Those that do not answer keep what was last seen, and make the resource incomplete."""
+        if not request.inputs:
+            raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({request.urn})")
+        inputs, old = plain_map(request.inputs), PlayInputs.of(plain_map(request.properties))
+        readings = await self._read(old, old.hosts)
+        hosts = {host: _seen(facts, readings.get(host, Reading())) for host, facts in old.hosts.items()}
+        reasons = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
+        outputs = old.outputs(hosts)
+        if reasons:
+            raise InitFailedError(request.resource_id, outputs, reasons, inputs)
+        return ReadResponse(request.resource_id, engine_map(outputs), request.inputs)
+
+    async def delete(self, request: DeleteRequest) -> None:
+        """Undo the playbook, or forget the hosts where the program said so; anything else is refused."""
+        old = PlayInputs.of(plain_map(request.properties))
+        if old.on_delete == "forget":
+            self._say(request.urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
+            return
+        undo = f"undo/{old.playbook}"
+        if not (playbooks_dir() / f"{undo}.yml").is_file():
+            raise PlayError(
+                f"playbook {old.playbook} has no undo (playbooks/{undo}.yml), so its hosts would stay as they are\n"
+                f"  fix: set on_delete='forget' on this Play and run 'up' once, if that is what you want"
+            )
+        result = await self._run(request.urn, old, undo, sorted(old.hosts), request.timeout)
+        if result:
+            raise PlayError("\n".join(trouble.reason(host) for host, trouble in sorted(result.items())))
+
+    async def cancel(self) -> None:
+        """Ask what is running to stop. The engine calls this at the end of every good run, too."""
+        self._stop.set()
+
+    async def _apply(
+        self, urn: str, resource_id: str, old: PlayInputs | None, new: PlayInputs, timeout_s: float
+    ) -> dict[str, Any]:
+        """Make the hosts as planned; return the outputs."""
+        targets = changes.hosts_to_run(old, new)
+        seen: Hosts = {
+            host: _owned(old.hosts[host], new.hosts[host]) for host in new.hosts if old and host not in targets
+        }
+        trouble: dict[str, Trouble] = {}
+        if not targets:  # the last read could not tell: look again, and repair what is not as planned
+            seen, trouble = self._judge(new, await self._read(new, new.hosts), sorted(new.hosts))
+            targets = [host for host in trouble if host in seen and changes.differs(seen[host], new.hosts[host])]
+        if targets:
+            failed = await self._run(urn, new, new.playbook, targets, timeout_s)
+            done = [host for host in targets if host not in failed]
+            readings = {} if self._stop.is_set() else await self._read(new, {host: new.hosts[host] for host in done})
+            now, wrong = self._judge(new, readings, done)
+            seen = {host: facts for host, facts in seen.items() if host not in targets} | now
+            trouble = {host: why for host, why in trouble.items() if host not in targets} | failed | wrong
+        outputs = new.outputs(dict(sorted(seen.items())))
+        if trouble:
+            reasons = [why.reason(host) for host, why in sorted(trouble.items())]
+            raise InitFailedError(resource_id, outputs, reasons, new.outputs(new.hosts))
+        return outputs
+
+    async def _run(
+        self, urn: str, play: PlayInputs, playbook: str, hosts: list[str], timeout_s: float
+    ) -> dict[str, Trouble]:
+        """Run a playbook on some hosts of a play, with a line for each task; return the hosts that did not finish."""
+        limit_s = min(play.timeout_s, int(timeout_s)) if timeout_s else play.timeout_s
+        job = Job(
+            site=self._site(play.site),
+            playbook=playbook,
+            hosts=tuple(hosts),
+            what=f"the play {urn.rsplit('::', 1)[-1]}",
+            forks=play.forks,
+            timeout_s=limit_s,
+        )
+        result = await run_playbook(job, self._stop, lambda event: self._tell(urn, playbook, event))
+        for host in result.done:
+            self._say(urn, f"{host} {playbook} | done{' (changed)' if host in result.changed else ''}")
+        return result.trouble
+
+    def _tell(self, urn: str, playbook: str, event: Event) -> None:
+        if event["kind"] == "task" and event["state"] in {"changed", "ok", "failed", "unreachable", "start"}:
+            state = "…" if event["state"] == "start" else f"… {event['state']}"
+            self._say(urn, f"{event['host']} {playbook} | {event['task']} {state}")
+
+    async def _read(self, play: PlayInputs, hosts: Mapping[str, HostFacts]) -> dict[str, Reading]:
+        wanted = {host: frozenset(facts) - NOT_FACTS for host, facts in hosts.items()}
+        asked = {host: names for host, names in wanted.items() if names}
+        return await self._reader.read(self._site(play.site), asked) if asked else {}
+
+    def _judge(
+        self, play: PlayInputs, readings: dict[str, Reading], hosts: list[str]
+    ) -> tuple[Hosts, dict[str, Trouble]]:
+        """Compare what was read back with the plan: return what was seen, and the hosts that are not as planned."""
+        seen: Hosts = {}
+        trouble: dict[str, Trouble] = {}
+        for host in hosts:
+            planned, reading = play.hosts[host], readings.get(host, Reading())
+            answers = compare(planned, reading.facts, reading.errors, reading.since)
+            wrong = [_wrong(name, answer) for name, answer in answers.items() if not _good(answer)]
+            unread = {name for name, answer in answers.items() if isinstance(answer, CouldNotTell)}
+            seen[host] = {name: value for name, value in _seen(planned, reading).items() if name not in unread}
+            if wrong:
+                trouble[host] = Failed("read back", "; ".join(wrong), "the host, and the playbook that sets it")
+        return seen, trouble
+
+
+def _good(answer: object) -> bool:
+    return not isinstance(answer, Drifted | CouldNotTell)
+
+
+def _wrong(name: str, answer: object) -> str:
+    if isinstance(answer, Drifted):
+        return f"{name} is {answer.seen} after the run, planned {answer.planned}"
+    return f"{name} could not be read: {answer.why}" if isinstance(answer, CouldNotTell) else ""
+
+
+def _seen(last: HostFacts, reading: Reading) -> HostFacts:
+    """Return a host's facts as seen now; what was not read stays as it was last."""
+    read = {name: ABSENT if value is None else value for name, value in reading.facts.items()}
+    return {name: read.get(name, value) for name, value in last.items()}
+
+
+def _owned(seen: HostFacts, planned: HostFacts) -> HostFacts:
+    """Return the facts that the plan (still) owns."""
+    return {name: value for name, value in seen.items() if name in planned}
+
+
+def _could_not_tell(host: str, reading: Reading) -> list[str]:
+    """Return a line for each different reason why facts of a host could not be read."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in sorted(reading.errors.items()):
+        by_reason.setdefault(why, []).append(name)
+    since = f" since {reading.since}" if reading.since else ""
+    return [f"{host}: could not tell{since}: {', '.join(names)}: {why}" for why, names in by_reason.items()]

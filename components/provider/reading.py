@@ -1,0 +1,150 @@
+"""
+Asks hosts for facts, many plays at a time.
+
+The engine reads resources side by side, and each start of Ansible costs seconds of CPU. Requests that come within a
+moment are therefore answered by one run of one playbook of one task, each with the facts that it asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from components.provider.outcome import Unreachable
+from components.provider.run import Job, RunError, run_playbook
+from components.provider.site import SiteProblemError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from components.provider.outcome import RunResult
+    from components.provider.site import Site
+
+READ_PLAYBOOK = "read"
+WANTED_VARIABLE = "read_facts"
+WINDOW_S = 0.2
+TIMEOUT_S = 600
+FORKS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What one host said.
+
+    `errors` has, by fact, why it could not be read; `since` is when the host was first found silent (ISO 8601).
+    """
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    since: str | None = None
+
+
+Wanted = dict[str, frozenset[str]]
+"""By host, the facts that are asked for."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    site: Site
+    wanted: dict[str, set[str]]
+    answer: asyncio.Future[dict[str, Reading]]
+
+
+class Reader:
+    """Collects requests and answers them together."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        """Read until `stop` is set."""
+        self._stop = stop
+        self._open: dict[str, _Batch] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def read(self, site: Site, wanted: Wanted) -> dict[str, Reading]:
+        """Return what each host says of the facts that are wanted of it; a failure is an error of each of its facts."""
+        batch = self._open.get(site.name)
+        if batch is None:
+            batch = _Batch(site, {}, asyncio.get_running_loop().create_future())
+            self._open[site.name] = batch
+            task = asyncio.create_task(self._answer(batch))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        for host, names in wanted.items():
+            batch.wanted.setdefault(host, set()).update(names)
+        readings = await asyncio.shield(batch.answer)
+        return {host: _only(readings[host], names) for host, names in wanted.items()}
+
+    async def _answer(self, batch: _Batch) -> None:
+        await asyncio.sleep(WINDOW_S)
+        del self._open[batch.site.name]
+        try:
+            result = await run_playbook(_job(batch), self._stop, lambda _event: None)
+            readings = {host: _reading(result, host, names) for host, names in batch.wanted.items()}
+        except (RunError, SiteProblemError) as error:
+            readings = {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in batch.wanted.items()}
+        except Exception as error:  # noqa: BLE001 - every waiter must be answered, by this too
+            batch.answer.set_exception(error)
+            return
+        batch.answer.set_result(remember_silence(batch.site.state, readings))
+
+
+def _job(batch: _Batch) -> Job:
+    return Job(
+        site=batch.site,
+        playbook=READ_PLAYBOOK,
+        hosts=tuple(sorted(batch.wanted)),
+        what="a read",
+        forks=FORKS,
+        timeout_s=TIMEOUT_S,
+        lock=False,
+        collect_facts=True,
+        host_variables={host: {WANTED_VARIABLE: sorted(names)} for host, names in batch.wanted.items()},
+    )
+
+
+def _only(reading: Reading, names: frozenset[str]) -> Reading:
+    return Reading(
+        {name: value for name, value in reading.facts.items() if name in names},
+        {name: why for name, why in reading.errors.items() if name in names},
+        reading.since,
+    )
+
+
+def _reading(result: RunResult, host: str, names: set[str]) -> Reading:
+    """Return one host's answer: facts that came before it fell silent count, the others could not be read."""
+    facts = {name: value for name, value in result.facts.get(host, {}).items() if name in names}
+    errors = {name: why for name, why in result.errors.get(host, {}).items() if name in names}
+    trouble = result.trouble.get(host)
+    if trouble is not None:
+        silent = isinstance(trouble, Unreachable)
+        why = f"unreachable: {trouble.message}" if silent else trouble.message
+        errors |= dict.fromkeys(names - facts.keys() - errors.keys(), why)
+    return Reading(facts, errors)
+
+
+def remember_silence(state: Path, readings: dict[str, Reading]) -> dict[str, Reading]:
+    """
+    Add to each reading since when its host does not answer, and remember it for the next one.
+
+    The file is no part of any state: without it, a host is silent since now.
+    """
+    file = state / "silent-since.json"
+    try:
+        known: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    silent = {host for host, reading in readings.items() if any(_is_silence(why) for why in reading.errors.values())}
+    kept = {host: since for host, since in known.items() if host not in readings}
+    after = kept | {host: known.get(host, now) for host in silent}
+    if after != known:
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.write_text(json.dumps(after, indent=1, sort_keys=True), encoding="utf-8")
+    return {host: Reading(reading.facts, reading.errors, after.get(host)) for host, reading in readings.items()}
+
+
+def _is_silence(why: str) -> bool:
+    return why.startswith("unreachable")

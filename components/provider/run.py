@@ -1,0 +1,186 @@
+"""Runs a playbook on some hosts of a site: starts the worker, follows its events, stops it, and cleans up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.provider.outcome import Collector, RunResult
+from components.provider.site import Site, playbooks_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORKER = Path(__file__).with_name("worker.py")
+LINE_LIMIT_BYTES = 64 * 1024 * 1024
+STOP_GRACE_S = 20
+"""How long a worker may take to stop its playbook before it is killed."""
+
+Event = dict[str, Any]
+
+
+class RunError(Exception):
+    """A run could not be started, or ended without saying how; the message is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """
+    A playbook (its path below the playbooks' folder, without `.yml`) on some hosts of a site.
+
+    `what` names the run to others who find a host locked; `lock` is False for runs that only read.
+    """
+
+    site: Site
+    playbook: str
+    hosts: tuple[str, ...]
+    what: str
+    forks: int = 25
+    timeout_s: int = 3600
+    lock: bool = True
+    collect_facts: bool = False
+    host_variables: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event], None]) -> RunResult:
+    """
+    Run the job to its end, or until `stop` is set.
+
+    Raises:
+        RunError: there is no ansible-playbook, a host is in use by another run, or the worker died.
+
+    """
+    message = json.dumps(_message(job))
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(WORKER),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=worker_environment(),
+        limit=LINE_LIMIT_BYTES,
+        start_new_session=True,
+    )
+    assert worker.stdin is not None  # noqa: S101 - asked for above
+    worker.stdin.write(message.encode() + b"\n")
+    stopper = asyncio.create_task(_stop_when_asked(worker, stop))
+    try:
+        return await _follow(job, worker, on_event)
+    finally:
+        stopper.cancel()
+        worker.stdin.close()
+        await _ended(worker)
+
+
+def worker_environment() -> dict[str, str]:
+    """Return our environment for Ansible: our tools first on PATH, and nothing of the engine's (its passphrase!)."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PULUMI_")}
+    return own | {"PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"}
+
+
+def _message(job: Job) -> dict[str, Any]:
+    if shutil.which("ansible-playbook", path=worker_environment()["PATH"]) is None:
+        raise RunError(
+            "there is no ansible-playbook, beside this Python or on PATH\n"
+            f"  have: {sys.executable}\n  fix:  run 'make setup', or install the package ansible there"
+        )
+    playbooks = playbooks_dir()
+    folder = _private_folder(job.site)
+    return {
+        "folder": str(folder),
+        "project": str(playbooks),
+        "playbook": str(playbooks / f"{job.playbook}.yml"),
+        "inventory": job.site.of_hosts(list(job.hosts), job.host_variables),
+        "hosts": list(job.hosts),
+        "forks": job.forks,
+        "timeout_s": job.timeout_s,
+        "environment": _ansible_settings(job.site, playbooks, folder),
+        "locks": str(job.site.state / "locks") if job.lock else None,
+        "what": job.what,
+        "collect_facts": job.collect_facts,
+    }
+
+
+def _private_folder(site: Site) -> Path:
+    """Make the folder of one run, and remove those that killed runs have left."""
+    runs = site.state / "runs"
+    runs.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for left in runs.iterdir():
+        if not Path(f"/proc/{left.name.split('-')[0]}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    folder = runs / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _ansible_settings(site: Site, playbooks: Path, folder: Path) -> dict[str, str]:
+    """Return Ansible's settings of a run; what the project's ansible.cfg sets stays as it is."""
+    sockets = site.state / "ssh"
+    sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
+    settings = {
+        "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
+        "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
+        "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
+        "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=30s",
+        "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_NOCOLOR": "True",
+        "ANSIBLE_RETRY_FILES_ENABLED": "False",
+        "ANSIBLE_DEVEL_WARNING": "False",
+    }
+    own = playbooks.parent / "ansible.cfg"
+    return settings | ({"ANSIBLE_CONFIG": str(own)} if own.is_file() else {})
+
+
+async def _follow(job: Job, worker: asyncio.subprocess.Process, on_event: Callable[[Event], None]) -> RunResult:
+    assert worker.stdout is not None  # noqa: S101 - asked for at its start
+    collector = Collector(job.hosts, job.timeout_s)
+    errors = asyncio.create_task(_tail(worker))
+    async for line in worker.stdout:
+        event = json.loads(line)
+        if event["kind"] == "refused":
+            raise RunError(event["why"])
+        if event["kind"] == "end":
+            errors.cancel()
+            return collector.end(event["status"], event["rc"])
+        collector.add(event)
+        on_event(event)
+    text = await errors
+    raise RunError(
+        f"the run of playbook {job.playbook} ended without a result (exit code {await worker.wait()})\n  have: {text}\n"
+        f"  fix:  if it was killed, run again; the hosts that were done stay as they are"
+    )
+
+
+async def _tail(worker: asyncio.subprocess.Process) -> str:
+    """Return the last lines of the worker's standard error, read to its end so that it never blocks on it."""
+    assert worker.stderr is not None  # noqa: S101 - asked for at its start
+    lines: list[str] = []
+    async for line in worker.stderr:
+        lines = [*lines[-7:], line.decode(errors="replace").strip()]
+    return " | ".join(lines) or "nothing was printed"
+
+
+async def _stop_when_asked(worker: asyncio.subprocess.Process, stop: asyncio.Event) -> None:
+    """Close the worker's input when a stop is asked for: it then stops its playbook by itself."""
+    await stop.wait()
+    if worker.stdin is not None:
+        worker.stdin.close()
+
+
+async def _ended(worker: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        try:
+            await asyncio.wait_for(worker.wait(), STOP_GRACE_S)
+        except TimeoutError:
+            os.killpg(worker.pid, signal.SIGKILL)
+            await worker.wait()

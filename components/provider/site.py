@@ -1,0 +1,110 @@
+"""What the provider needs of a site: the inventory of some hosts, the playbooks, and a folder for state."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from coldaisle.paths import state_dir
+
+INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
+PLAYBOOKS_VARIABLE = "COLDAISLE_PLAYBOOKS"
+
+
+class SiteProblemError(Exception):
+    """The site's spec cannot be used; the message is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A site, as far as a play needs it. `inventory` is Ansible's YAML form."""
+
+    name: str
+    inventory: dict[str, Any]
+    state: Path
+
+    def of_hosts(self, hosts: list[str], extra: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+        """
+        Return the inventory of just these hosts, in the groups that they are in, with more variables a host.
+
+        Raises:
+            SiteProblemError: a host is not in the site.
+
+        """
+        known = self.inventory["all"]["hosts"]
+        missing = [host for host in hosts if host not in known]
+        if missing:
+            raise SiteProblemError(
+                f"site {self.name} has no host {', '.join(missing)}\n"
+                f"  fix: take them out of the play, or put them back into the site's spec"
+            )
+        wanted = set(hosts)
+        return {
+            "all": {
+                "hosts": {host: {**known[host], **(extra or {}).get(host, {})} for host in hosts},
+                "children": {
+                    group: {"hosts": {host: {} for host in sorted(wanted & set(members["hosts"]))}}
+                    for group, members in self.inventory["all"].get("children", {}).items()
+                },
+            }
+        }
+
+
+def playbooks_dir() -> Path:
+    """Return the folder of the playbooks: of the environment's COLDAISLE_PLAYBOOKS, else the package's."""
+    own = os.environ.get(PLAYBOOKS_VARIABLE)
+    if own:
+        return Path(own)
+    from coldaisle.render.ansible import playbooks_dir as packaged  # noqa: PLC0415 - heavy, and not always needed
+
+    return packaged()
+
+
+def project_root() -> Path:
+    """Return the folder of Pulumi.yaml, from the working directory upwards, or the working directory itself."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "Pulumi.yaml").is_file()), here)
+
+
+def site_folder(site: str) -> Path:
+    """Return the folder of a site: absolute, or relative to the project's root."""
+    return project_root() / Path(site).expanduser()
+
+
+def open_site(site: str) -> Site:
+    """
+    Load and plan a site, once as long as its files stay the same.
+
+    Raises:
+        SiteProblemError: with every problem of the spec.
+
+    """
+    own = os.environ.get(INVENTORY_VARIABLE)
+    if own:
+        name = Path(site).name
+        return Site(name, yaml.safe_load(Path(own).read_text(encoding="utf-8")), state_dir(name))
+    folder = site_folder(site)
+    if not folder.is_dir():
+        raise SiteProblemError(
+            f"there is no site folder {folder}\n  fix: 'site' is relative to the folder of Pulumi.yaml"
+        )
+    stamp = tuple((str(path), path.stat().st_mtime_ns) for path in sorted(folder.rglob("*.yaml")))
+    return _planned(folder, stamp)
+
+
+@lru_cache(maxsize=4)
+def _planned(folder: Path, _stamp: tuple[tuple[str, int], ...]) -> Site:
+    from coldaisle.check import open_site as checked_site  # noqa: PLC0415 - a preview without drift needs no plan
+    from coldaisle.render.ansible import inventory  # noqa: PLC0415
+    from coldaisle.spec import SpecError  # noqa: PLC0415
+
+    try:
+        plan = checked_site(folder).plan
+    except SpecError as error:
+        raise SiteProblemError(f"the spec of {folder} has problems:\n{error}") from None
+    return Site(plan.name, inventory(plan), state_dir(plan.name))

@@ -1,0 +1,122 @@
+"""
+One run of a playbook, in a process of its own.
+
+ansible-runner forks, which a process that serves gRPC must not do, and a run has to end when the provider does, however
+that ends. So the provider starts this file, writes one job (JSON, a line) to its standard input and keeps that open:
+the end of the input is the order to stop. Events come back on standard output, a JSON object a line.
+This process holds the hosts' locks for as long as the playbook runs, even if the provider is killed before it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, TextIO
+
+import ansible_runner  # type: ignore[import-untyped]
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from components.provider.events import tell
+
+Job = dict[str, Any]
+POLL_S = 0.5
+
+
+class HostInUseError(Exception):
+    """Another run is at work on a host."""
+
+
+def lock_hosts(folder: Path, hosts: list[str], what: str) -> list[TextIO]:
+    """
+    Take the lock of every host, or none.
+
+    Raises:
+        HostInUseError: with who holds it, and since when.
+
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held: list[TextIO] = []
+    for host in sorted(hosts):
+        file = (folder / f"{host}.lock").open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "an unknown run"
+            for other in (*held, file):
+                other.close()
+            raise HostInUseError(f"{host} is being changed by {holder}; wait until that ends, then run again") from None
+        file.truncate(0)
+        file.write(f"{what}, process {os.getpid()}, since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}")
+        file.flush()
+        held.append(file)
+    return held
+
+
+def watch_input(stop: threading.Event) -> None:
+    """Set `stop` when the provider closes our input, or is gone."""
+
+    def wait() -> None:
+        while sys.stdin.readline():
+            pass
+        stop.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def run(job: Job, out: TextIO, stop: threading.Event) -> None:
+    """Run the job's playbook and write its events; the last one is of kind `end`."""
+
+    def write(event: dict[str, Any]) -> None:
+        out.write(json.dumps(event) + "\n")
+        out.flush()
+
+    def handle(event: dict[str, Any]) -> bool:
+        for line in tell(event, collect_facts=job["collect_facts"]):
+            write(line)
+        return False  # nothing of it is kept on disk
+
+    result = ansible_runner.run(
+        private_data_dir=job["folder"],
+        project_dir=job["project"],
+        playbook=job["playbook"],
+        inventory=job["inventory"],
+        forks=job["forks"],
+        envvars=job["environment"],
+        timeout=job["timeout_s"],
+        settings={"pexpect_timeout": POLL_S},
+        suppress_env_files=True,
+        quiet=True,
+        event_handler=handle,
+        cancel_callback=stop.is_set,
+    )
+    write({"kind": "end", "status": result.status, "rc": result.rc})
+
+
+def main() -> None:
+    """Read the job, run it, and remove what it left on disk."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever else prints must not mix with the events
+    job: Job = json.loads(sys.stdin.readline())
+    stop = threading.Event()
+    watch_input(stop)
+    try:
+        locks = lock_hosts(Path(job["locks"]), job["hosts"], job["what"]) if job["locks"] else []
+        run(job, out, stop)
+        for lock in locks:
+            lock.close()
+    except HostInUseError as error:
+        out.write(json.dumps({"kind": "refused", "why": str(error)}) + "\n")
+        out.flush()
+    finally:
+        shutil.rmtree(job["folder"], ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
