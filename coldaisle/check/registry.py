@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from coldaisle.check import addressing, nodes
+from coldaisle.check.cooling import COOLING_CHECKS
+from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
+from coldaisle.check.power import POWER_CHECKS
 from coldaisle.check.serving import SERVING_CHECKS
+from coldaisle.check.space import SPACE_CHECKS
 from coldaisle.plan.model import SitePlan
 from coldaisle.spec.sections import SiteSpec
 
@@ -22,11 +26,34 @@ CHECKS: tuple[Check, ...] = (
     nodes.check_network_boot,
     nodes.check_gpu_settings,
     nodes.check_rdma_fabric,
-    addressing.check_overlapping_pools,
+    addressing.check_overlapping_networks,
     addressing.check_pool_sizes,
     addressing.check_duplicate_addresses,
     addressing.check_fixed_addresses,
     addressing.check_pod_addresses,
     addressing.check_allocations,
+    *POWER_CHECKS,
+    *SPACE_CHECKS,
+    *COOLING_CHECKS,
+    *FABRIC_CHECKS,
+    *POWER_CHECKS,
+    *SPACE_CHECKS,
+    *COOLING_CHECKS,
+    *FABRIC_CHECKS,
     *SERVING_CHECKS,
 )
+
+ON_A_PART: Mapping[Check, frozenset[str]] = {
+    nodes.check_node_names: frozenset(),
+    nodes.check_macs: frozenset(),
+    addressing.check_overlapping_networks: frozenset(),
+    addressing.check_duplicate_addresses: frozenset(),
+    addressing.check_fixed_addresses: frozenset(),
+    space.check_overlaps: frozenset(),
+    space.check_rack_units: frozenset(),
+    power.check_feed_capacity: frozenset({"facility"}),
+}
+"""
+Checks that hold on a part of a spec too, when its mistakes are cut out: they find what is there twice or too much, not
+what is absent. Each with the sections that must be free of mistakes, or the cuts themselves would be found.
+"""

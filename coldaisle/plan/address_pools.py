@@ -43,7 +43,7 @@ class Pool:
         return self.size // 2
 
     def bottom_pair(self, index: int) -> tuple[str, str] | None:
-        """Return both ends of a link at a place counted from the bottom (RFC 3021 /31, RFC 6164 /127), or None past the end."""
+        """Return both ends of a link (RFC 3021, RFC 6164) counted from the bottom, or None past the end."""
         return self._pair(self.first + 2 * index) if index < self.pairs else None
 
     def top_pair(self, index: int) -> tuple[str, str] | None:

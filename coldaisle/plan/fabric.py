@@ -28,8 +28,8 @@ def plan_fabrics(spec: SiteSpec) -> dict[str, FabricPlan]:
     """Return the plan of each fabric, by name and sorted by it."""
     layouts = _layouts(spec)
     floor = _floor(spec, layouts.values())
-    management = _management_addresses(spec, layouts.values())
-    return {name: _fabric(spec, layout, layouts, floor, management) for name, layout in layouts.items()}
+    site = _Site(spec, layouts, floor, _management_addresses(spec, layouts.values()))
+    return {name: _fabric(site, layout) for name, layout in layouts.items()}
 
 
 def _layouts(spec: SiteSpec) -> dict[str, Layout]:
@@ -100,6 +100,16 @@ def _floor(spec: SiteSpec, layouts: Iterable[Layout]) -> Floor:
 
 
 @dataclass(frozen=True, slots=True)
+class _Site:
+    """What the plan of one fabric looks up: the spec, all fabrics' shapes, the floor, and switches' addresses."""
+
+    spec: SiteSpec
+    layouts: Mapping[str, Layout]
+    floor: Floor
+    management: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class _Numbers:
     """What a routed fabric takes its numbers from; None where it does not route, or the site has none."""
 
@@ -119,25 +129,18 @@ def _numbers(spec: SiteSpec, layout: Layout) -> _Numbers:
     return _Numbers(link_pool(links) if links else None, host_pool(loopbacks) if loopbacks else None, asn)
 
 
-def _fabric(
-    spec: SiteSpec,
-    layout: Layout,
-    layouts: Mapping[str, Layout],
-    floor: Floor,
-    management: Mapping[str, str],
-) -> FabricPlan:
-    numbers = _numbers(spec, layout)
-    extras = _extra_ports(spec, layout.name, layout.spec, layouts)
-    cables = Wiring(layout, spec.catalog, floor, numbers.links, extras).cables()
+def _fabric(site: _Site, layout: Layout) -> FabricPlan:
+    numbers = _numbers(site.spec, layout)
+    extras = _extra_ports(site.spec, layout.name, layout.spec, site.layouts)
+    cables = Wiring(layout, site.spec.catalog, site.floor, numbers.links, extras).cables()
     used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
-    switches = tuple(_switch(spec, layout, numbers, switch, used, management) for switch in _switches(layout))
     return FabricPlan(
         name=layout.name,
         kind=layout.spec.kind,
         topology=_topology(layout),
         rails=layout.rails,
         tiers=layout.tiers.tiers if layout.tiers else 1,
-        switches=switches,
+        switches=tuple(_switch(site, layout, numbers, switch, used[switch.name]) for switch in _switches(layout)),
         cables=cables,
         oversubscription=_oversubscription(cables) if layout.tiers else None,
         mtu_bytes=layout.spec.mtu_bytes,
@@ -167,25 +170,18 @@ def _oversubscription(cables: Iterable[CablePlan]) -> float | None:
     return max((down[leaf] / rate for leaf, rate in up.items() if rate), default=None)
 
 
-def _switch(
-    spec: SiteSpec,
-    layout: Layout,
-    numbers: _Numbers,
-    switch: SwitchAt,
-    used: Mapping[str, int],
-    management: Mapping[str, str],
-) -> SwitchPlan:
+def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, ports_used: int) -> SwitchPlan:
     return SwitchPlan(
         name=switch.name,
         role=cast("Role", switch.role),
         model=switch.model,
         rack=switch.rack,
-        ports=spec.catalog.switches[switch.model].port_count,
-        ports_used=used.get(switch.name, 0),
+        ports=site.spec.catalog.switches[switch.model].port_count,
+        ports_used=ports_used,
         rail=switch.index % layout.rails if layout.spec.rail_optimized and switch.role == "leaf" else None,
         asn=_asn(layout, numbers.asn, switch),
         loopback=_loopback(numbers.loopbacks, switch),
-        management_address=management.get(switch.name),
+        management_address=site.management.get(switch.name),
         mtu_bytes=layout.spec.mtu_bytes,
         rack_unit=switch.rack_unit,
     )

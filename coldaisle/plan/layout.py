@@ -1,6 +1,4 @@
-"""
-The shape of one fabric before any cable: which ports it takes, how they fill the leaves, and which switches there are.
-"""
+"""The shape of one fabric before any cable: its ports, how they fill the leaves, and which switches there are."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _two_tiers(leaves: int, spines: int, links: int) -> Tiers:
 
 
 def _three_tiers(leaves: int, demand: Demand) -> Tiers:
-    """Pods of half a spine's ports; each spine has as many ports up as down, to one group of cores for its place in the pod."""
+    """A pod has half as many leaves as a spine has ports; the other half goes up, to the plane of the spine's place."""
     pod_leaves = demand.spine_ports // 2
     spine_uplinks = demand.spine_ports - pod_leaves
     pods = ceil(leaves / pod_leaves)

@@ -18,6 +18,8 @@ from coldaisle.plan.model import CablePlan, End
 from coldaisle.plan.topology import Link, leaf_spine_links, spine_core_links
 from coldaisle.spec.catalog import Catalog, Switch
 
+UplinkKind = Literal["leaf-spine", "spine-core"]
+
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
@@ -91,35 +93,27 @@ class Wiring:
             return
         # With three tiers, the links of both upper tiers take turns, so that each grows by itself.
         step, leaf_first = (2, layout.down_ports) if tiers.cores else (1, layout.down_ports)
+        spine_first = self._switch_of("spine").port_count // 2
         for link in leaf_spine_links(tiers):
             number = (link.lower * layout.uplinks + link.uplink) * step
-            yield self._uplink("leaf", "spine", "leaf-spine", link, leaf_first, number)
-        spine_up = self._switch_of("spine").port_count // 2
+            yield self._uplink("leaf-spine", link, leaf_first, number)
         for link in spine_core_links(tiers):
-            number = (link.lower * spine_up + link.uplink) * step + 1
-            yield self._uplink("spine", "core", "spine-core", link, spine_up, number)
+            number = (link.lower * spine_first + link.uplink) * step + 1
+            yield self._uplink("spine-core", link, spine_first, number)
 
     def _switch_of(self, role: str) -> Switch:
         return self.catalog.switches[self.layout.switches[role][0].model]
 
-    def _uplink(
-        self,
-        lower: str,
-        upper: str,
-        kind: Literal["leaf-spine", "spine-core"],
-        link: Link,
-        first_up: int,
-        number: int,
-    ) -> CablePlan:
+    def _uplink(self, kind: UplinkKind, link: Link, first_up: int, number: int) -> CablePlan:
+        lower, upper = kind.split("-")
         below, above = self.layout.switches[lower][link.lower], self.layout.switches[upper][link.upper]
         below_model, above_model = self.catalog.switches[below.model], self.catalog.switches[above.model]
+        below_rate = below_model.block_of(first_up + link.uplink)[0].rate_gbps
         pair = self.links.top_pair(number) if self.links else None
         return CablePlan(
             a=End(device=below.name, port=below_model.port_name(first_up + link.uplink)),
             b=End(device=above.name, port=above_model.port_name(link.port)),
-            rate_gbps=min(
-                below_model.block_of(first_up + link.uplink)[0].rate_gbps, above_model.block_of(link.port)[0].rate_gbps
-            ),
+            rate_gbps=min(below_rate, above_model.block_of(link.port)[0].rate_gbps),
             kind=kind,
             length_m=self.floor.length_m(below.name, above.name),
             a_address=pair[0] if pair else None,

@@ -195,7 +195,7 @@ class Switch(Sourced):
         return tuple(block.port_name(index) for block in self.ports for index in range(block.count))
 
     def block_of(self, index: int) -> tuple[PortBlock, int]:
-        """Return the block of the port at a place counted from 0, and its place within; past the end, the last block's."""
+        """Return block, and place within it, of the port at a place counted from 0; past the end, the last block's."""
         for block in self.ports[:-1]:
             if index < block.count:
                 return block, index

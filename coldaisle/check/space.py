@@ -1,0 +1,126 @@
+"""Checks of racks: units that overlap or are not there, weight, names, and switches without a place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from coldaisle.check.finding import Finding, finding
+from coldaisle.check.places import grouped_by, named, rack_finding, racks_of
+from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
+from coldaisle.spec.facility import placed_racks
+from coldaisle.spec.marks import Loc
+from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import grouped
+
+
+def _top(device: DevicePlacement) -> int:
+    return device.rack_unit + device.height_u - 1
+
+
+def _units(device: DevicePlacement) -> str:
+    return f"U{device.rack_unit}" if device.height_u == 1 else f"U{device.rack_unit}-U{_top(device)}"
+
+
+def device_loc(spec: SiteSpec, device: DevicePlacement) -> Loc:
+    """Return the path of the line of the spec that places a device."""
+    if device.kind == "node":
+        node = next(node for node in spec.nodes if node.name == device.device)
+        return ("node_pools", node.pool, "nodes", node.key, "rack_unit")
+    if device.kind == "service":
+        names = [service.name for service in spec.facility.devices]
+        return ("facility", "devices", names.index(device.device), "rack_unit")
+    return ("fabrics",)
+
+
+def check_rack_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Each rack has a name of its own."""
+    del plan
+    racks = placed_racks(spec.facility)
+    counts = Counter(rack.name for rack in racks)
+    for rack in racks:
+        if counts[rack.name] > 1:
+            what = f"{counts[rack.name]} racks are named {rack.name}"
+            loc: Loc = (*rack.path, "name")
+            yield finding(spec, loc, "duplicate-name", what=what, fix="give each rack a name of its own")
+
+
+def check_rack_units(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Each device stands within its rack."""
+    for rack in plan.facility.racks:
+        for device in rack.devices:
+            if device.rack_unit < 1 or _top(device) > rack.height_u:
+                what = f"{device.device} takes {_units(device)} of rack {rack.name}, which has {rack.height_u} units"
+                fix = f"give a rack_unit of 1 to {rack.height_u - device.height_u + 1}"
+                yield finding(spec, device_loc(spec, device), "rack-unit-out-of-range", what=what, fix=fix)
+
+
+def check_overlaps(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """No two devices of a rack take the same unit."""
+    for rack in plan.facility.racks:
+        below: DevicePlacement | None = None
+        for device in rack.devices:
+            if below is not None and device.rack_unit <= _top(below):
+                what = (
+                    f"{device.device} ({_units(device)}) overlaps {below.device} ({_units(below)}) in rack {rack.name}"
+                )
+                fix = f"move {device.device} to {_free(rack, device)}"
+                yield finding(spec, device_loc(spec, device), "rack-units-overlap", what=what, fix=fix)
+            if below is None or _top(device) > _top(below):
+                below = device
+
+
+def _free(rack: RackPlan, device: DevicePlacement) -> str:
+    """Return the lowest place of a rack where a device fits, or another rack."""
+    taken = {unit for other in rack.devices if other is not device for unit in range(other.rack_unit, _top(other) + 1)}
+    for unit in range(1, rack.height_u - device.height_u + 2):
+        if taken.isdisjoint(range(unit, unit + device.height_u)):
+            return f"rack_unit {unit}"
+    return "another rack: this one has no room"
+
+
+def check_weight(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """No rack weighs more than its floor carries; a weight that is not known is told, never taken as nothing."""
+    racks = racks_of(spec)
+    limits = [(rack, racks[rack.name].spec.max_weight_kg) for rack in plan.facility.racks if rack.devices]
+    known = [(rack, limit) for rack, limit in limits if limit is not None]
+    for rack, limit in known:
+        if rack.weight_kg is not None and rack.weight_kg > limit:
+            weight = f"{grouped(rack.weight_kg)} kg"
+            what = f"the devices of rack {rack.name} weigh {weight}, and it carries {grouped(limit)} kg"
+            fix = "move a device, or raise max_weight_kg if the floor carries it"
+            yield rack_finding(spec, racks[rack.name], "rack-overweight", what=what, fix=fix, below=("max_weight_kg",))
+    unknown = [rack for rack, _ in known if rack.weight_kg is None]
+    for group in grouped_by(unknown, lambda rack: racks[rack.name].path).values():
+        models = sorted({device.model for rack in group for device in rack.devices if device.weight_kg is None})
+        what = f"the weight of {named([rack.name for rack in group])} is not known: {', '.join(models)} has none"
+        yield rack_finding(
+            spec,
+            racks[group[0].name],
+            "weight-unknown",
+            what=what,
+            fix="add weight_kg with its source to the catalog",
+            below=("max_weight_kg",),
+            severity="warning",
+        )
+
+
+def check_unplaced_switches(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Each switch stands in a rack, or no ledger counts it."""
+    for name, fabric in plan.fabrics.items():
+        for role in dict.fromkeys(switch.role for switch in fabric.switches):
+            names = [switch.name for switch in fabric.switches if switch.role == role and switch.rack is None]
+            if names:
+                tier = "switch" if role == "oob" else role
+                yield finding(
+                    spec,
+                    ("fabrics", name, tier),
+                    "unplaced-switch",
+                    what=f"{named(names, 'switch', 'switches')} of fabric {name} have no rack",
+                    have="power, heat and weight of the racks lack them",
+                    fix=f"give {tier}.racks and {tier}.rack_units",
+                    severity="warning",
+                )
+
+
+SPACE_CHECKS = (check_rack_names, check_rack_units, check_overlaps, check_weight, check_unplaced_switches)
