@@ -35,7 +35,7 @@ def _networks(spec: SiteSpec) -> dict[str, tuple[Loc, Network]]:
     return found
 
 
-def check_overlapping_pools(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+def check_overlapping_networks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Networks stand apart; only BMCs, hosts and switches may share one subnet, and then the whole of it (K10)."""
     del plan
     for (first, (_, one)), (second, (loc, other)) in combinations(_networks(spec).items(), 2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from coldaisle.check import addressing, nodes
+from coldaisle.check import addressing, nodes, power, space
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
@@ -32,10 +32,6 @@ CHECKS: tuple[Check, ...] = (
     addressing.check_fixed_addresses,
     addressing.check_pod_addresses,
     addressing.check_allocations,
-    *POWER_CHECKS,
-    *SPACE_CHECKS,
-    *COOLING_CHECKS,
-    *FABRIC_CHECKS,
     *POWER_CHECKS,
     *SPACE_CHECKS,
     *COOLING_CHECKS,

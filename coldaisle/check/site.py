@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coldaisle.check.finding import Finding, in_order
-from coldaisle.check.registry import CHECKS
+from coldaisle.check.registry import CHECKS, ON_A_PART
 from coldaisle.plan import plan_site
 from coldaisle.plan.model import SitePlan
-from coldaisle.spec import SiteSpec, load_site
+from coldaisle.spec import SiteSpec, SpecError, load_site
+from coldaisle.spec.problem import section_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,24 @@ def open_site(folder: Path) -> CheckedSite:
     Raises:
         SpecError: the spec cannot be used; all problems are in it.
     """
-    spec = load_site(folder)
+    try:
+        spec = load_site(folder)
+    except SpecError as error:
+        raise SpecError([*error.problems, *_further(error)]) from None
     plan = plan_site(spec)
     return CheckedSite(spec, plan, check_site(spec, plan))
+
+
+def _further(error: SpecError) -> tuple[Finding, ...]:
+    """Return what the checks find in the rest of a spec that has mistakes, so that one run tells of everything."""
+    spec = error.rest
+    if spec is None:
+        return ()
+    broken = {section_of(problem) for problem in error.problems}
+    checks = [check for check, needed in ON_A_PART.items() if not needed & broken]
+    try:
+        plan = plan_site(spec)
+        return in_order(found for check in checks for found in check(spec, plan) if found.severity == "error")
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        # With parts cut out, what is left may name what is gone; then the spec's own mistakes are all that can be told.
+        return ()

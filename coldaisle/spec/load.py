@@ -21,6 +21,7 @@ from coldaisle.spec.explain import explain
 from coldaisle.spec.marks import Loc, Marks, Section
 from coldaisle.spec.names import names_of
 from coldaisle.spec.problem import Problem, SpecError
+from coldaisle.spec.salvage import salvage
 from coldaisle.spec.sections import REQUIRED, SECTION_TYPES, Sections, SiteSpec
 from coldaisle.spec.yaml_reader import Reader, compose
 
@@ -63,9 +64,12 @@ def load_site(folder: Path) -> SiteSpec:
     catalog, catalog_marks = _catalog(reading.data.get(CATALOG), marks, problems)
     allocations = _allocations(folder, problems)
     values = _validated(reading.data, names_of(reading.data, catalog), marks, problems)
-    if problems or catalog is None:
-        raise SpecError(problems)
-    return SiteSpec(folder, Sections.model_construct(**values), catalog, marks, catalog_marks, allocations)
+    spec = None
+    if catalog is not None and all(section in values for section in REQUIRED):
+        spec = SiteSpec(folder, Sections.model_construct(**values), catalog, marks, catalog_marks, allocations)
+    if problems or spec is None:
+        raise SpecError(problems, rest=spec)
+    return spec
 
 
 def load_catalog() -> tuple[Catalog, tuple[Marks, ...]]:
@@ -134,7 +138,7 @@ def _read_file(path: Path, reading: _Reading) -> None:
 
 
 def _validated(data: Mapping[str, Any], names: Names, marks: Marks, problems: list[Problem]) -> dict[str, Any]:
-    """Validate each section by itself, so that a broken one hides nothing of another; add what is wrong to problems."""
+    """Validate each section by itself; add what is wrong to problems, and return what is left when it is cut out."""
     values: dict[str, Any] = {}
     for section in data:
         if section == CATALOG:
@@ -145,11 +149,12 @@ def _validated(data: Mapping[str, Any], names: Names, marks: Marks, problems: li
                 values[section] = adapter.validate_json(json.dumps(data[section]), context=names)
             except ValidationError as error:
                 problems.extend(explain(error, SECTION_TYPES[section], (section,), marks))
+                values[section] = salvage(SECTION_TYPES[section], data[section], names)
         else:
             problems.append(_unknown_section(section, marks))
     broken = any(problem.check in ("yaml-syntax", "unreadable-file") for problem in problems)
     problems.extend(_missing_section(name, marks) for name in REQUIRED if name not in data and not broken)
-    return values
+    return {section: value for section, value in values.items() if value is not None}
 
 
 def _mistakes(model: Any, data: Any, prefix: Loc, marks: Marks) -> list[Problem]:  # noqa: ANN401 - not validated yet

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from coldaisle.spec.sections import SiteSpec
 
 Severity = Literal["error", "warning"]
 
@@ -49,10 +52,21 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(set(problems), key=lambda p: (_place(p), p.check, p.path, p.what)))
 
 
-class SpecError(Exception):
-    """A spec cannot be used. `problems` holds all that is wrong with it."""
+def section_of(problem: Problem) -> str:
+    """Return the section that a problem's path begins with."""
+    return problem.path.partition(".")[0].partition("[")[0]
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+
+class SpecError(Exception):
+    """
+    A spec cannot be used.
+
+    `problems` holds all that is wrong with it. `rest` is the spec without those parts, where that is still a whole
+    one: good for looking for further mistakes, and for nothing else.
+    """
+
+    def __init__(self, problems: Iterable[Problem], rest: SiteSpec | None = None) -> None:
         """Keep the problems, in order."""
         self.problems = in_order(problems)
+        self.rest = rest
         super().__init__("\n".join(problem.text() for problem in self.problems))
