@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pulumi
 
 from coldaisle.plan.json import plan_hash
-from coldaisle.render.ansible import inventory
+from coldaisle.render.hosts import inventory_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +17,8 @@ if TYPE_CHECKING:
 
 
 def export(plan: SitePlan, findings: Sequence[Problem]) -> None:
-    """
-    Export the outputs of the stack of `plan`.
-
-    The inventory is text, JSON that Ansible reads as it is: `pulumi stack output inventory > hosts.yml`. As a value it
-    would cost a preview a task for each variable of each host.
-    """
-    pulumi.export("inventory", json.dumps(inventory(plan), indent=1))
+    """Export the outputs of the stack of `plan`; the inventory is text that Ansible reads as it is."""
+    pulumi.export("inventory", inventory_text(plan))
     pulumi.export("findings", [finding.text() for finding in findings])
     pulumi.export("planHash", plan_hash(plan))
     pulumi.export("budgets", budgets(plan))
