@@ -1,0 +1,72 @@
+"""
+The simulated site's own helper process in the cluster's namespace.
+
+It serves the chart mirror and Prometheus' targets, runs the real process of pods that have one, and stands in for the
+operators' controllers. One process: most of its memory is Python itself.
+
+Usage: python -m sim.cluster.agent FOLDER, where FOLDER holds layout.json.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from sim.cluster import charts, operators
+from sim.cluster.api import Api
+from sim.cluster.layout import read_layout
+from sim.cluster.names import Names
+from sim.cluster.prometheus import TARGETS_PATH
+from sim.cluster.runner import Runner
+from sim.cluster.tools import keda_definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sim.cluster.layout import Layout
+
+
+def mirror(packaged: list[charts.Chart], targets: Callable[[], list[dict[str, object]]]) -> web.Application:
+    """Return the HTTP application of the chart mirror and of Prometheus' discovery."""
+    contents = dict(charts.files(packaged))
+
+    async def serve(request: web.Request) -> web.Response:
+        if request.path == TARGETS_PATH:
+            return web.json_response(targets())
+        content = contents.get(request.path)
+        if content is None:
+            return web.Response(status=404, text=f"no {request.path} here; /index.yaml lists the charts\n")
+        return web.Response(body=content, content_type="application/octet-stream")
+
+    application = web.Application()
+    application.router.add_get("/{path:.*}", serve)
+    return application
+
+
+async def run(layout: Layout) -> None:
+    """Do everything until a signal comes."""
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with Api(layout.kubeconfigs / "agent.json") as api:
+        names = Names(api)
+        runner = Runner(layout, api, names.text)
+        names.changed = runner.write_hosts
+        server = web.AppRunner(mirror(charts.all_charts(keda_definitions()), runner.targets), access_log=None)
+        await server.setup()
+        await web.TCPSite(server, layout.api_address, layout.mirror_port).start()
+        tasks = [asyncio.create_task(work) for work in (names.run(), runner.run(), operators.run(api))]
+        ending = asyncio.create_task(stopped.wait())
+        done, _ = await asyncio.wait([ending, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        await runner.stop()
+        for task in done - {ending}:
+            task.result()
+
+
+if __name__ == "__main__":
+    asyncio.run(run(read_layout(Path(sys.argv[1]))))
