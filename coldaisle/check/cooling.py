@@ -24,7 +24,8 @@ def check_cooling_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         )
         for kind, key, name, heat_w in wanted:
             if name is None and heat_w:
-                what = f"{named([rack.name for rack in group])} puts {watts(heat_w)} into {kind}, and nothing takes it"
+                verb = "puts" if len(group) == 1 else "put"
+                what = f"{named([rack.name for rack in group])} {verb} heat into {kind}, and nothing takes it"
                 fix = f"give {key}: the name of {kind} cooling"
                 yield rack_finding(spec, placed, "no-cooling", what=what, fix=fix, severity="warning")
             elif name is not None and kinds.get(name) != kind:
@@ -77,8 +78,9 @@ def check_rack_density(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     dense = [rack for rack in plan.facility.racks if (rack.heat_air_w or 0) > limit_w]
     for group in grouped_by(dense, lambda rack: (racks[rack.name].path, rack.heat_air_w)).values():
         rack = group[0]
-        flow = "" if rack.airflow_cfm is None else f" ({rack.airflow_cfm:,.0f} CFM each)".replace(",", " ")
-        what = f"{named([rack.name for rack in group])} puts {kilowatts(rack.heat_air_w)} into air{flow}"
+        flow = "" if rack.airflow_cfm is None else f" ({rack.airflow_cfm:,.0f} CFM)".replace(",", " ")
+        verb = "puts" if len(group) == 1 else "each put"
+        what = f"{named([rack.name for rack in group])} {verb} {kilowatts(rack.heat_air_w)} into air{flow}"
         have = f"the usual limit of air is {kilowatts(limit_w)} a rack"
         fix = "prove the airflow of the row, and raise density.air_limit_w to what was proved"
         yield rack_finding(spec, racks[rack.name], "rack-density", what=what, have=have, fix=fix, severity="warning")

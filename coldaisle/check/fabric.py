@@ -120,17 +120,23 @@ def check_rates(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         switches = {switch.name: switch for switch in fabric.switches}
         told: set[tuple[str, str, str]] = set()
         for cable in fabric.cables:
-            system, switch = systems.get(cable.a.device), switches.get(cable.b.device)
-            if system is None or switch is None or (system, cable.a.port, switch.model) in told:
+            system, switch = systems.get(cable.a.device, ""), switches.get(cable.b.device)
+            nic_gbps = _nic_gbps(spec, system, cable.a.port)
+            if nic_gbps is None or switch is None or (system, cable.a.port, switch.model) in told:
                 continue
             told.add((system, cable.a.port, switch.model))
-            nic_gbps = spec.catalog.systems[system].nics[cable.a.port].rate_gbps
             rates = _port_rates(spec, switch, cable.b.port)
             if rates and nic_gbps not in rates:
                 what = f"{system} {cable.a.port} runs at {nic_gbps:g} Gb/s, and {switch.model} {cable.b.port} does not"
                 have = f"it runs at {', '.join(f'{rate:g}' for rate in rates)} Gb/s"
                 fix = "take a switch with ports of that rate"
                 yield finding(spec, _tier_loc(name, switch.role), "rate-mismatch", what=what, have=have, fix=fix)
+
+
+def _nic_gbps(spec: SiteSpec, system: str, port: str) -> float | None:
+    """Return the rate of a system's port, or None for a device or a port that the catalog does not list."""
+    nic = spec.catalog.systems[system].nics.get(port) if system in spec.catalog.systems else None
+    return nic.rate_gbps if nic else None
 
 
 def _port_rates(spec: SiteSpec, switch: SwitchPlan, port: str) -> tuple[float, ...]:

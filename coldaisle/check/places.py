@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from coldaisle.check.finding import Finding, Severity
 from coldaisle.plan.model import FeedPlan, RackPlan, SitePlan
+from coldaisle.plan.placement import BUDGETED
 from coldaisle.spec.facility import PlacedRack, placed_racks
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
@@ -73,7 +74,7 @@ def draws(spec: SiteSpec, rack: RackPlan) -> str:
     lines = sorted(rack.power_lines, key=lambda line: -(line.total or 0.0))
     return ", ".join(
         f"{line.count} x {line.item} at {'unknown' if line.each is None else grouped(line.each) + ' W'}"
-        f"{_place(spec, line.item)}"
+        f" ({BUDGETED if line.source == BUDGETED else _place(spec, line.item)})"
         for line in lines
     )
 
@@ -83,5 +84,5 @@ def _place(spec: SiteSpec, model: str) -> str:
         for loc in ((kind, model, "max_power_w"), (kind, model)):
             where = spec.catalog_where(*loc)
             if where:
-                return f" ({where.rpartition(':')[0]})"
-    return ""
+                return where.rpartition(":")[0]
+    return "not in the catalog"

@@ -16,6 +16,10 @@ UNKNOWN_HEIGHT_U = 1
 """A device of unknown height is drawn one unit high; the check `missing-figure` makes it an error."""
 
 
+BUDGETED = "budgeted by the site"
+"""Source of a draw that the site itself gives, instead of the catalog."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A device in a rack with what the rack's ledgers need: supplies, share of heat into air, source of its draw."""
@@ -72,7 +76,7 @@ def _of_system(  # noqa: PLR0913, PLR0917 - a device and its place
         ),
         system.psus,
         system.air_share,
-        "budgeted by the site" if budget_w else system.source_of("max_power_w") or "",
+        BUDGETED if budget_w else system.source_of("max_power_w") or "",
     )
 
 
@@ -97,7 +101,7 @@ def _switches(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Iterator[Pla
                 ),
                 model.psus,
                 1.0,  # no switch of the catalog is liquid-cooled
-                "budgeted by the site" if budget_w else model.source_of("max_power_w") or "",
+                BUDGETED if budget_w else model.source_of("max_power_w") or "",
             )
 
 

@@ -24,7 +24,7 @@ class SwitchGroup(SpecModel):
     """
     The switches of one tier.
 
-    They stand at `racks` and `rack_units`, in order and in ranges; without racks they are planned but not placed.
+    They stand at each of `rack_units` in each of `racks`, rack by rack; without racks they are planned but not placed.
     """
 
     model: SwitchRef
@@ -34,7 +34,7 @@ class SwitchGroup(SpecModel):
     """Switches that there are; left out, as many as the nodes need."""
     racks: list[str] = Field(default_factory=list)
     rack_units: list[Count] = Field(default_factory=list)
-    """Rack unit of each switch, in the order of the racks written out; one list entry serves every rack when alone."""
+    """The rack units that take a switch in each of the racks."""
     max_power_w: Positive | None = None
     """The draw that the site budgets for one switch with its optics, where the catalog has none or a lower one."""
 
@@ -53,17 +53,15 @@ class SwitchGroup(SpecModel):
         return value
 
     def placements(self) -> tuple[tuple[str, int], ...]:
-        """Return rack and rack unit of each switch that has a place, in order."""
+        """Return rack and rack unit of each switch that has a place, rack by rack."""
         racks = [name for pattern in self.racks for name in expand(pattern)]
-        units = self.rack_units * len(racks) if len(self.rack_units) == 1 else self.rack_units
-        return tuple(zip(racks, units, strict=False))
+        return tuple((rack, unit) for rack in racks for unit in self.rack_units)
 
     @model_validator(mode="after")
-    def _each_rack_has_a_unit(self) -> Self:
-        racks = sum(len(expand(pattern)) for pattern in self.racks)
-        if len(self.rack_units) not in {racks, min(racks, 1)}:
-            what = f"{racks} racks but {len(self.rack_units)} rack units"
-            raise mistake("bad-placement", what, "give one rack unit for each rack, or one for all")
+    def _racks_have_units(self) -> Self:
+        if bool(self.racks) != bool(self.rack_units):
+            there, missing = ("racks", "rack_units") if self.racks else ("rack_units", "racks")
+            raise mistake("bad-placement", f"there are {there} but no {missing}", f"give {missing}, or remove {there}")
         return self
 
 
