@@ -1,0 +1,1 @@
+"""Renderers: the plan as files, inventories and reports. They decide nothing."""

@@ -1,0 +1,197 @@
+"""
+The plan as an Ansible inventory: groups, and the variables of each host.
+
+Every variable starts with the name of the role that takes it, and each role's argument_specs says which there are, so
+a value reaches a role from the plan or not at all. Secrets are named (`file:`, `env:`), never given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import coldaisle
+from coldaisle.paths import state_dir
+from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
+from coldaisle.plan.model import NodePlan, PoolPlan, ProvisioningPlan, SitePlan
+from coldaisle.plan.plays import host_facts, plan_plays
+from coldaisle.render import boot
+
+Vars = dict[str, Any]
+
+
+def playbooks_dir() -> Path:
+    """Return the folder of the playbooks: of the package where it is installed, else of the checkout."""
+    package = Path(coldaisle.__file__).parent
+    installed = package / "data" / "playbooks"
+    return installed if installed.is_dir() else package.parent / "playbooks"
+
+
+def code_digest(playbook: str) -> str:
+    """
+    Return the SHA-256 of all that a run of `playbook` executes: the playbook, its roles and our collection.
+
+    Raises:
+        FileNotFoundError: there is no such playbook.
+
+    """
+    folder = playbooks_dir()
+    path = folder / f"{playbook}.yml"
+    found = [path, *_files(folder / "collections")]
+    for role in _roles_of(path):
+        found += _files(folder / "roles" / role)
+    total = hashlib.sha256()
+    for file in found:
+        total.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def inventory(plan: SitePlan) -> Vars:
+    """Return the inventory in the form of Ansible's YAML inventory plugin; each group lists its hosts in order."""
+    hosts = [node.name for node in plan.nodes]
+    provisioners = [plan.provisioning.host] if plan.provisioning else []
+    groups: dict[str, list[str]] = {"nodes": hosts, "provisioners": provisioners}
+    for node in plan.nodes:
+        for group in (f"pool_{node.pool}", f"rack_{node.rack}", *_verb_groups(plan, node)):
+            groups.setdefault(_group_name(group), []).append(node.name)
+    return {
+        "all": {
+            "hosts": {host: host_vars(plan, host) for host in (*provisioners, *hosts)},
+            "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
+        }
+    }
+
+
+def host_vars(plan: SitePlan, host: str) -> Vars:
+    """
+    Return the variables of one host.
+
+    Raises:
+        KeyError: the plan has no such host.
+
+    """
+    provisioning = plan.provisioning
+    if provisioning and host == provisioning.host:
+        return _connection_vars(plan, provisioning.host_address) | _pxe_vars(plan, provisioning)
+    node = next((node for node in plan.nodes if node.name == host), None)
+    if node is None:
+        raise KeyError(f"site {plan.name} has no host {host}")
+    return _node_vars(plan, node)
+
+
+def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
+    pool = next(pool for pool in plan.pools if pool.name == node.pool)
+    facts = host_facts(plan, node)
+    found = _connection_vars(plan, node.management_address) | _bmc_vars(node) | _os_vars(node, pool)
+    found |= {
+        f"{verb}_facts": dict(facts[verb]) for verb in ("bmc", "os", "rdma", "gpu", "kubernetes") if verb in facts
+    }
+    found |= _rdma_vars(node, pool) | _gpu_vars(pool) | _kubernetes_vars(plan, node)
+    wanted = {name: value for verb in facts for name, value in facts[verb].items()}
+    return found | {"verify_facts": wanted}
+
+
+def _connection_vars(plan: SitePlan, address: str) -> Vars:
+    """
+    How Ansible reaches a host.
+
+    A host's SSH key is taken at first sight and must stay the same after that: the file is the site's own.
+    """
+    known_hosts = state_dir(plan.name) / "known_hosts"
+    options = f"-o UserKnownHostsFile={known_hosts} -o StrictHostKeyChecking=accept-new -o ConnectTimeout=10"
+    found: Vars = {
+        "ansible_host": address.split("/", maxsplit=1)[0],
+        "ansible_user": "root",
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "ansible_ssh_common_args": options,
+    }
+    key = plan.admin_private_key_file
+    return found | ({"ansible_ssh_private_key_file": str(Path(key).expanduser())} if key else {})
+
+
+def _bmc_vars(node: NodePlan) -> Vars:
+    if node.bmc is None:
+        return {}
+    return {
+        "bmc_address": node.bmc.address,
+        "bmc_protocol": node.bmc.protocol,
+        "bmc_credentials": node.bmc.credentials,
+        "bmc_ca_file": node.bmc.ca_file,
+    }
+
+
+def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
+    """Files to write on the provisioner, and files to copy there from the image folders of the deploy host."""
+    facts = next(play.facts[provisioning.host] for play in plan_plays(plan) if play.playbook == "pxe")
+    keys = {pool.name: pool.os.admin_authorized_keys_file for pool in plan.pools}
+    return {
+        "pxe_facts": dict(facts),
+        "pxe_files": [file.as_dict() for file in boot.pxe_files(plan, provisioning)],
+        "pxe_images": boot.image_copies(provisioning),
+        "pxe_seeds": [
+            {"folder": boot.seed_folder(node), "authorized_keys_file": keys[node.pool]}
+            for node in plan.nodes
+            if node.boot == "network"
+        ],
+    }
+
+
+def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
+    return {
+        "os_files": [file.as_dict() for file in boot.os_files(node, pool)],
+        "os_links": [
+            {"name": nic.name, "mac": nic.mac, "managed": nic.rail is not None and nic.address is not None}
+            for nic in node.nics
+            if nic.mac
+        ],
+        "os_admin_user": pool.os.admin_user,
+        "os_admin_authorized_keys_file": pool.os.admin_authorized_keys_file,
+    }
+
+
+def _rdma_vars(node: NodePlan, pool: PoolPlan) -> Vars:
+    if pool.rdma is None:
+        return {}
+    return {"rdma_files": [file.as_dict() for file in boot.rdma_files(node, pool.rdma)]}
+
+
+def _gpu_vars(pool: PoolPlan) -> Vars:
+    return {"gpu_files": [file.as_dict() for file in boot.gpu_files()]} if pool.gpu else {}
+
+
+def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
+    cluster = plan.cluster
+    if cluster is None:
+        return {}
+    return {
+        "kubernetes_files": [file.as_dict() for file in boot.kubernetes_files(node, kubelet_config_text(cluster))],
+        "kubernetes_bootstrap_kubeconfig": boot.bootstrap_kubeconfig(cluster, f"{PKI_FOLDER}/ca.crt"),
+        "kubernetes_ca_file": cluster.ca_file,
+        "kubernetes_ca_path": f"{PKI_FOLDER}/ca.crt",
+        "kubernetes_kubeconfig": cluster.kubeconfig,
+        "kubernetes_bootstrap_token": cluster.bootstrap_token,
+    }
+
+
+def _verb_groups(plan: SitePlan, node: NodePlan) -> Iterator[str]:
+    for verb in host_facts(plan, node):
+        if verb in {"bmc", "rdma", "gpu", "kubernetes"}:
+            yield f"{verb}_nodes"
+
+
+def _group_name(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def _roles_of(playbook: Path) -> list[str]:
+    plays = yaml.safe_load(playbook.read_text(encoding="utf-8"))
+    roles = [role for play in plays for role in play.get("roles", [])]
+    return [role if isinstance(role, str) else str(role["role"]) for role in roles]

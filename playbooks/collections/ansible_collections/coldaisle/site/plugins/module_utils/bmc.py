@@ -1,0 +1,113 @@
+"""One interface to a BMC, whether it speaks Redfish or IPMI, and errors that say what to look at."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+Answer = TypeVar("Answer")
+
+POLL_S = 1.0
+SETTLE_AFTER_OFF_S = 5.0
+"""A BMC that gets "on" right after "off" may lose it (NVIDIA infra-controller, PR 708)."""
+
+RETRIES = 5
+RETRY_S = 3.0
+"""Some BMCs refuse for some seconds after a power change or during POST (iLO, iDRAC; ironic's release notes)."""
+
+
+class BmcError(Exception):
+    """What went wrong with a BMC: `kind` names the class, `look` says what to check."""
+
+    def __init__(self, kind: str, text: str, look: str) -> None:
+        """Keep the parts; the message joins them."""
+        super().__init__(f"{kind}: {text} (look at {look})")
+        self.kind = kind
+
+
+class BusyError(Exception):
+    """The BMC cannot do it now and may do it in some seconds."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where a BMC is and who logs in; `address` may carry a port, and a scheme where it is not https."""
+
+    address: str
+    username: str
+    password: str
+    ca_file: str | None = None
+    timeout_s: float = 20.0
+
+
+class Bmc(Protocol):
+    """What bring-up asks of a BMC."""
+
+    def power(self) -> str:
+        """Return `on` or `off`."""
+
+    def set_power(self, state: str) -> None:
+        """Ask for `on` or `off`; the state may follow later."""
+
+    def first_boot_device(self) -> str:
+        """Return what the machine boots from first: `pxe`, `disk`, or the BMC's own word for something else."""
+
+    def set_first_boot_device(self, device: str) -> None:
+        """Ask for `pxe` or `disk`, for this boot and all later ones."""
+
+
+def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:
+    """
+    Bring a machine to a power state, and wait until it is really there.
+
+    Raises:
+        BmcError: it was not there in time, or the BMC refused too often.
+
+    """
+    retried(lambda: bmc.set_power(state))
+    deadline = time.monotonic() + timeout_s
+    while retried(bmc.power) != state:
+        if time.monotonic() > deadline:
+            raise BmcError(
+                "power-not-reached",
+                f"the BMC took the command, but power is not {state} after {timeout_s:g} s",
+                "the BMC's event log, power feeds, and whether something else holds the power of this node",
+            )
+        time.sleep(POLL_S)
+    if state == "off":
+        time.sleep(SETTLE_AFTER_OFF_S)
+
+
+def retried(call: Callable[[], Answer]) -> Answer:
+    """
+    Return what `call` returns; a busy BMC is asked again a few times.
+
+    Raises:
+        BmcError: it stayed busy.
+
+    """
+    for attempt in range(1, RETRIES + 1):
+        try:
+            return call()
+        except BusyError as error:
+            if attempt == RETRIES:
+                raise BmcError(
+                    "busy", str(error), "whether the machine is in POST, or a BMC task is running"
+                ) from error
+            time.sleep(RETRY_S)
+    raise AssertionError("the loop returns or raises")
+
+
+@contextlib.contextmanager
+def one_at_a_time(address: str) -> Iterator[None]:
+    """Hold a BMC for one caller of this machine: BMCs answer few sessions at once (DPS: at most four)."""
+    name = "".join(letter if letter.isalnum() else "-" for letter in address)
+    with (Path(tempfile.gettempdir()) / f"coldaisle-bmc-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,99 @@
+"""Reading and changing a host: small helpers that say what is missing instead of raising whatever the system raised."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Value = str | int | bool
+
+
+class FactError(Exception):
+    """A fact could not be read or set; the text says what was tried and what came back."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """
+    How one kind of fact is read and, where a host can change it, set.
+
+    `read` and `set` take the part of the fact's name after the first dot; `hint` says what to look at when the fact
+    does not come true.
+    """
+
+    read: Callable[[str], Value]
+    set: Callable[[str, Value, Context], None] | None = None
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What setting a fact needs beside its value: the ports of the host by name, each with its MAC address."""
+
+    links: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def run(*argv: str, timeout_s: float = 20) -> str:
+    """
+    Return the standard output of a command.
+
+    Raises:
+        FactError: the command is missing, fails, or takes longer than `timeout_s` seconds.
+
+    """
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)  # noqa: S603
+    except FileNotFoundError as error:
+        raise FactError(f"{argv[0]} is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise FactError(f"{' '.join(argv)} gave no answer in {timeout_s:g} s") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise FactError(f"{' '.join(argv)} ended with {done.returncode}: {said[-1] if said else 'no output'}")
+    return done.stdout
+
+
+def read_text(path: Path | str) -> str:
+    """
+    Return a small file's text without the white space around it.
+
+    Raises:
+        FactError: the file cannot be read.
+
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise FactError(f"cannot read {path}: {error.strerror}") from error
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """
+    Write a kernel's file (sysfs, procfs).
+
+    Raises:
+        FactError: the kernel refuses the value, or the file is not there.
+
+    """
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FactError(f"cannot write {text.strip()} to {path}: {error.strerror}") from error
+
+
+def wait_until(true: Callable[[], bool], timeout_s: float, interval_s: float = 0.25) -> bool:
+    """Return whether `true` became true within `timeout_s` seconds; what cannot be read yet is not true yet."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            if true():
+                return True
+        except FactError:
+            pass
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(interval_s)

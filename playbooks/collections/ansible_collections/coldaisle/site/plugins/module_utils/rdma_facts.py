@@ -1,0 +1,101 @@
+"""Facts of RDMA: virtual functions, RDMA devices, the class of RoCE traffic, the limit of locked memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ansible_collections.coldaisle.site.plugins.module_utils.host import (
+    Context,
+    Fact,
+    FactError,
+    Value,
+    read_text,
+    run,
+    wait_until,
+    write_text,
+)
+
+RDMA_CM = Path("/sys/kernel/config/rdma_cm")
+DSCP_SHIFT = 2
+"""A DSCP is the upper six bits of the type-of-service byte that rdma_cm takes (RFC 2474)."""
+
+
+def _vfs_path(nic: str) -> Path:
+    return Path(f"/sys/class/net/{nic}/device/sriov_numvfs")
+
+
+def _set_vfs(nic: str, planned: Value, _context: Context) -> None:
+    """Set the number of virtual functions; a kernel takes a new number only from zero."""
+    path = _vfs_path(nic)
+    total = int(read_text(path.with_name("sriov_totalvfs")))
+    if int(planned) > total:
+        raise FactError(
+            f"{nic} offers {total} virtual functions, the plan asks for {planned}: set NUM_OF_VFS in firmware"
+        )
+    if read_text(path) != "0":
+        write_text(path, "0\n")
+        wait_until(lambda: _made_vfs(nic) == 0, timeout_s=10)
+    write_text(path, f"{planned}\n")
+    wait_until(lambda: _read_vfs(nic) == planned, timeout_s=20)
+
+
+def _read_vfs(nic: str) -> int:
+    return int(read_text(_vfs_path(nic)))
+
+
+def _made_vfs(nic: str) -> int:
+    return len(list(Path(f"/sys/class/net/{nic}/device").glob("virtfn*")))
+
+
+def _devices() -> dict[str, dict[str, str]]:
+    """Return the RDMA link of each network port that has one."""
+    links = json.loads(run("rdma", "-json", "link", "show") or "[]")
+    return {link["netdev"]: link for link in links if "netdev" in link}
+
+
+def _read_device(nic: str) -> str:
+    link = _devices().get(nic)
+    return link["state"].lower() if link else "absent"
+
+
+def _roce_paths() -> list[Path]:
+    """Return the file of each device's default type of service; making a device's folder is how configfs shows it."""
+    if not RDMA_CM.is_dir():
+        raise FactError(f"{RDMA_CM} is not there: load rdma_cm and mount configfs")
+    found = []
+    for link in _devices().values():
+        (RDMA_CM / link["ifname"]).mkdir(exist_ok=True)
+        found.append(RDMA_CM / link["ifname"] / "ports" / str(link["port"]) / "default_roce_tos")
+    return found
+
+
+def _read_dscp(_name: str) -> Value:
+    values = sorted({int(read_text(path)) >> DSCP_SHIFT for path in _roce_paths()})
+    if not values:
+        raise FactError("there is no RDMA device whose class could be read")
+    return values[0] if len(values) == 1 else ",".join(map(str, values))
+
+
+def _set_dscp(_name: str, planned: Value, _context: Context) -> None:
+    for path in _roce_paths():
+        write_text(path, f"{int(planned) << DSCP_SHIFT}\n")
+
+
+def _read_memlock(_name: str) -> str:
+    """Return the limit that systemd gives to services: the one that a container runtime and its pods get."""
+    limit = run("systemctl", "show", "--property=DefaultLimitMEMLOCK", "--value").strip()
+    return "unlimited" if limit in {"infinity", str(2**64 - 1)} else limit
+
+
+def _set_memlock(_name: str, _planned: Value, _context: Context) -> None:
+    """Let the service manager read its files again; services that run keep their limit until they restart."""
+    run("systemctl", "daemon-reexec", timeout_s=60)
+
+
+FACTS: dict[str, Fact] = {
+    "vfs": Fact(_read_vfs, _set_vfs, "SR-IOV in the BIOS (and IOMMU), NUM_OF_VFS in the NIC's firmware"),
+    "rdma_device": Fact(_read_device, None, "whether the port is up, its driver (mlx5_ib) is loaded, and `rdma link`"),
+    "roce_dscp": Fact(_read_dscp, _set_dscp, "cat /sys/kernel/config/rdma_cm/*/ports/1/default_roce_tos"),
+    "memlock": Fact(_read_memlock, _set_memlock, "files in /etc/systemd/system.conf.d that come later by name"),
+}

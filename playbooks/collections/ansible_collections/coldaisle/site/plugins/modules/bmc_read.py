@@ -1,0 +1,80 @@
+#!/usr/bin/python
+"""Read boot order and power of a machine from its BMC."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: bmc_read
+short_description: Read boot order and power of a machine from its BMC
+description:
+  - Reads with one login. A fact that cannot be read is listed with its reason and does not fail the task.
+  - Runs on the deploy host, with sushy and pyghmi there.
+options:
+  address:
+    description: Address of the BMC, with a port where it is not the usual one.
+    type: str
+    required: true
+  protocol:
+    description: What the BMC speaks.
+    type: str
+    choices: [redfish, ipmi]
+    required: true
+  credentials:
+    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
+    type: str
+    required: true
+  ca_file:
+    description: CA certificate that the BMC's certificate is checked against.
+    type: path
+  facts:
+    description: Names of the facts, C(power) and C(boot_order).
+    type: list
+    elements: str
+    required: true
+  timeout_s:
+    description: How long one answer of the BMC may take.
+    type: float
+    default: 20
+author:
+  - The Coldaisle authors
+"""
+
+EXAMPLES = r"""
+- name: Read a node's power
+  delegate_to: localhost
+  coldaisle.site.bmc_read:
+    address: 192.0.2.7
+    protocol: ipmi
+    credentials: env:BMC
+    facts: [power]
+"""
+
+RETURN = r"""
+facts:
+  description: Value of each fact that could be read.
+  returned: always
+  type: dict
+errors:
+  description: Why each other fact could not be read.
+  returned: always
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import one_at_a_time
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, read_bmc
+
+
+def main() -> None:
+    """Read one BMC."""
+    module = AnsibleModule(
+        argument_spec={**ACCESS_OPTIONS, "facts": {"type": "list", "elements": "str", "required": True}},
+        supports_check_mode=True,
+    )
+    with one_at_a_time(module.params["address"]):
+        seen, errors = read_bmc(module.params, module.params["facts"])
+    module.exit_json(changed=False, facts=seen, errors=errors)
+
+
+if __name__ == "__main__":
+    main()
