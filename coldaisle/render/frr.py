@@ -1,0 +1,150 @@
+"""
+The configuration of a routed switch for FRR: interfaces, loopback and eBGP to every switch beside it.
+
+FRR sets addresses, not the size of frames: whoever makes the links gives them the MTU that `switch_ports` says.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from coldaisle.paths import packaged
+from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan, SwitchPlan
+
+MAXIMUM_PATHS = 128
+"""Equal paths that a switch may use; more than any pod has spines."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPort:
+    """A cabled port of a switch, seen from the switch: its address and its peer, who may be a node."""
+
+    name: str
+    address: str | None
+    mtu_bytes: int | None
+    peer: str
+    peer_port: str
+    peer_address: str | None
+    peer_is_switch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A BGP session: the other switch's address and autonomous system."""
+
+    address: str
+    asn: int
+    name: str
+    port: str
+
+
+def find_switch(plan: SitePlan, fabric: str, switch_name: str) -> SwitchPlan:
+    """
+    Return a switch of a plan.
+
+    Raises:
+        LookupError: there is no such fabric or switch.
+    """
+    if fabric not in plan.fabrics:
+        raise LookupError(f"there is no fabric {fabric}; known: {', '.join(sorted(plan.fabrics))}")
+    for switch in plan.fabrics[fabric].switches:
+        if switch.name == switch_name:
+            return switch
+    raise LookupError(f"fabric {fabric} has no switch {switch_name}")
+
+
+def switch_ports(plan: SitePlan, fabric: str, switch_name: str) -> tuple[SwitchPort, ...]:
+    """
+    Return the cabled ports of a switch in the order of the cables. The MTU is the switch's, at both tiers.
+
+    Raises:
+        LookupError: there is no such fabric or switch.
+    """
+    switch = find_switch(plan, fabric, switch_name)
+    switches = {other.name for other in plan.fabrics[fabric].switches}
+    return tuple(
+        _port(switch, cable, switches)
+        for cable in plan.fabrics[fabric].cables
+        if switch_name in {cable.a.device, cable.b.device}
+    )
+
+
+def _port(switch: SwitchPlan, cable: CablePlan, switches: set[str]) -> SwitchPort:
+    if cable.a.device == switch.name:
+        own, own_address, peer, peer_address = cable.a, cable.a_address, cable.b, cable.b_address
+    else:
+        own, own_address, peer, peer_address = cable.b, cable.b_address, cable.a, cable.a_address
+    return SwitchPort(
+        own.port, own_address, switch.mtu_bytes, peer.device, peer.port, peer_address, peer.device in switches
+    )
+
+
+def switch_config(plan: SitePlan, fabric: str, switch_name: str, *, bfd: bool = False) -> str:
+    """
+    Return the whole FRR configuration of a switch (`/etc/frr/frr.conf`).
+
+    Args:
+        plan: The site's plan.
+        fabric: Name of a routed fabric.
+        switch_name: One of its switches.
+        bfd: Watch each session with BFD; needs FRR's bfdd.
+
+    Raises:
+        LookupError: there is no such fabric or switch, or the switch does not route.
+    """
+    switch = find_switch(plan, fabric, switch_name)
+    if switch.asn is None or switch.loopback is None:
+        raise LookupError(f"{switch_name} does not route: fabric {fabric} gives it no autonomous system or no loopback")
+    ports = [port for port in switch_ports(plan, fabric, switch_name) if port.address is not None]
+    loopback = ipaddress.ip_address(switch.loopback)
+    return _template().render(
+        hostname=switch.name,
+        ip="ip" if loopback.version == 4 else "ipv6",  # noqa: PLR2004 - the IP version
+        family=f"ipv{loopback.version}",
+        loopback=switch.loopback,
+        host_bits=loopback.max_prefixlen,
+        router_id=_router_id(loopback),
+        ports=ports,
+        asn=switch.asn,
+        neighbors=_neighbors(plan.fabrics[fabric], ports),
+        networks=[_network(port) for port in ports if not port.peer_is_switch],
+        maximum_paths=MAXIMUM_PATHS,
+        bfd=bfd,
+    )
+
+
+def _router_id(loopback: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    """Return a router id: the loopback, or of an IPv6 one its last 32 bits."""
+    return str(ipaddress.IPv4Address(int(loopback) & 0xFFFFFFFF))
+
+
+def _neighbors(fabric: FabricPlan, ports: list[SwitchPort]) -> list[Neighbor]:
+    asns = {switch.name: switch.asn for switch in fabric.switches}
+    return [
+        Neighbor(port.peer_address.partition("/")[0], asn, port.peer, port.peer_port)
+        for port in ports
+        if port.peer_is_switch and port.peer_address is not None and (asn := asns[port.peer]) is not None
+    ]
+
+
+def _network(port: SwitchPort) -> str:
+    """Return the network of a node's link, which its leaf announces since the node speaks no BGP."""
+    return str(ipaddress.ip_interface(port.address or "").network)
+
+
+@cache
+def _template() -> Template:
+    folder = packaged("templates") / "switches"
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=False,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - a switch's configuration, not HTML
+    )
+    return environment.get_template("frr.conf.j2")
