@@ -41,13 +41,14 @@ class BringUp(ComponentResource):
         """Run the plays of `plan`; the provider renders their inventory from the folder `site`."""
         super().__init__("coldaisle:metal:BringUp", name, {"plays": len(plan.plays)}, opts)
         digests = vars_digests(plan)
+        code = {playbook: code_digest(playbook) for playbook in {play.playbook for play in plan.plays}}
         made: dict[str, Play] = {}
         for play in plan.plays:
             made[play.name] = Play(
                 play.name,
                 site=str(site),
                 playbook=play.playbook,
-                code_digest=code_digest(play.playbook),
+                code_digest=code[play.playbook],
                 hosts={host: {**facts, "varsDigest": digests[play.name][host]} for host, facts in play.facts.items()},
                 opts=ResourceOptions(parent=self, depends_on=[made[before] for before in play.after]),
             )

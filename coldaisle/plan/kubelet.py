@@ -7,6 +7,7 @@ It is made in the plan, not by a role, so that its digest is a planned fact: dri
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import Any
 
 import yaml
@@ -45,6 +46,7 @@ def kubelet_config(cluster: ClusterPlan) -> dict[str, Any]:
     }
 
 
+@cache
 def kubelet_config_text(cluster: ClusterPlan) -> str:
     """Return the configuration as the YAML text that stands at /var/lib/kubelet/config.yaml."""
     return yaml.safe_dump(kubelet_config(cluster), sort_keys=True)
