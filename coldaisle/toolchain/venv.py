@@ -42,10 +42,10 @@ def ensure() -> Path:
     sys.stderr.write(f"python: making {folder} from requirements.lock\n")
     fresh = [] if _same_python(folder) else ["--clear"]
     _run([sys.executable, "-m", "venv", *fresh, str(folder)], "the virtual environment could not be made")
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
     root = project_root()
     lock = str(root / "requirements.lock")
-    _run([*pip, "--require-hashes", "-r", lock], "the locked Python packages could not be installed")
+    _run([*pip, "--require-hashes", "--no-deps", "-r", lock], "the locked Python packages could not be installed")
     _run(
         [*pip, "--no-deps", "--no-build-isolation", "--editable", str(root)], "Coldaisle itself could not be installed"
     )
