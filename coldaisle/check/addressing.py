@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from coldaisle.check.finding import Finding, finding
@@ -78,7 +79,9 @@ def check_duplicate_addresses(spec: SiteSpec, plan: SitePlan) -> Iterator[Findin
         if seen.setdefault(address, owner) != owner:
             what = f"{owner} and {seen[address]} have the same address {address}"
             fix = "correct one of the two; pools that share a subnet need first addresses that are far enough apart"
-            yield finding(spec, loc, "duplicate-address", what=what, fix=fix)
+            found = finding(spec, loc, "duplicate-address", what=what, fix=fix)
+            given = spec.allocation_where(str(loc[-1]), owner.removeprefix("the BMC of "))
+            yield replace(found, where=given, path=f"{loc[-1]}[{owner}]") if given else found
 
 
 def _addresses(spec: SiteSpec, plan: SitePlan) -> Iterator[tuple[Loc, str, str]]:

@@ -8,6 +8,7 @@ names in the validation context. So one bad reference never hides another mistak
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -47,9 +48,14 @@ def mistake(check: str, what: str, fix: str, have: str = "") -> PydanticCustomEr
     return PydanticCustomError(check, "{what}", {"what": what, "fix": fix, "have": have})
 
 
+_DIGITS = re.compile(r"\d+")
+
+
 def near_miss(name: str, known: frozenset[str] | list[str]) -> str:
     """Return advice for a misspelt name: the nearest known one, or those that there are."""
-    close = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    # Names that differ in their numbers only are neighbours, not slips of the pen.
+    words = sorted(other for other in known if _DIGITS.sub("", other) != _DIGITS.sub("", name))
+    close = list(known) if len(known) == 1 else get_close_matches(name, words, n=1, cutoff=0.6)
     if close:
         return f"write {close[0]}"
     some = sorted(known)[:8]
@@ -81,15 +87,22 @@ def _parsed(parse: Callable[[str], Any], noun: str, example: str) -> AfterValida
         try:
             parse(value)
         except ValueError as error:
-            raise mistake("bad-value", f"not {noun}: {error}", f"write {noun}, such as {example}") from None
+            what, fix = f"not {noun}: {error}", f"write {noun}, such as {example}"
+            raise mistake("bad-value", what, fix, f'"{value}"') from None
         return value
 
     return AfterValidator(parses)
 
 
+def _mac(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", text):
+        raise ValueError("it has six pairs of hexadecimal digits, with colons between them")
+    return text
+
+
 Address = Annotated[str, _parsed(ipaddress.ip_address, "an IP address", "10.0.0.1")]
 Subnet = Annotated[str, _parsed(ipaddress.ip_network, "a subnet", "10.0.0.0/24")]
-Mac = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$", to_lower=True)]
+Mac = Annotated[str, StringConstraints(to_lower=True), _parsed(_mac, "a MAC address", "52:54:00:01:02:03")]
 RackRef = Annotated[str, refers_to("rack")]
 SystemRef = Annotated[str, refers_to("system")]
 SwitchRef = Annotated[str, refers_to("switch")]

@@ -7,7 +7,8 @@ Each error becomes one `Problem` at the place where the value stands; an unknown
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -55,11 +56,20 @@ def explain(error: ValidationError, root: Any, prefix: Loc, marks: Marks) -> Ite
         prefix: Where that type stands in the spec, such as ("facility",).
         marks: Places of the values.
     """
-    alternatives: dict[Loc, list[ErrorDetails]] = {}
+    found: dict[Loc, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False):
-        alternatives.setdefault(_real_loc(details, prefix, marks), []).append(details)
-    for loc, errors in alternatives.items():
-        yield from _problems(loc, errors, root, prefix, marks)
+        found.setdefault(_real_loc(details, prefix, marks), []).append(details)
+    meant = {_meant(loc, found) for loc, errors in found.items() if errors[0]["type"] == "extra_forbidden"}
+    for loc, errors in found.items():
+        if loc not in meant:
+            yield from _problems(loc, errors, root, prefix, marks)
+
+
+def _meant(loc: Loc, found: Mapping[Loc, list[ErrorDetails]]) -> Loc | None:
+    """Return the missing key that an unknown key beside it stands for: one misspelt key is one mistake, not two."""
+    missing = [other for other, errors in found.items() if other[:-1] == loc[:-1] and errors[0]["type"] == "missing"]
+    close = get_close_matches(str(loc[-1]), [str(other[-1]) for other in missing], n=1)
+    return (*loc[:-1], close[0]) if close else None
 
 
 def _problems(loc: Loc, errors: list[ErrorDetails], root: Any, prefix: Loc, marks: Marks) -> Iterator[Problem]:  # noqa: ANN401
@@ -94,7 +104,7 @@ def _problem(loc: Loc, details: ErrorDetails, known: list[str], marks: Marks) ->
         return _at(marks, loc, kind, str(context["what"]), have, str(context["fix"]))
     if kind == "literal_error":
         return _unknown_value(loc, str(context["expected"]), details["input"], marks)
-    what, fix = _bad_value(kind, details)
+    what, fix = _bad_value(kind, _label(loc), details)
     return _at(marks, loc, "bad-value", what, shown_value(details["input"]), fix)
 
 
@@ -109,25 +119,29 @@ def _missing(loc: Loc, marks: Marks) -> Problem:
 
 
 def _unknown_key(loc: Loc, known: list[str], marks: Marks) -> Problem:
-    return _at(
-        marks, loc, "unknown-key", f"there is no key {loc[-1]} here", "", near_miss(str(loc[-1]), known), key=True
-    )
+    what, fix = f"there is no key {loc[-1]} here", near_miss(str(loc[-1]), known)
+    return _at(marks, loc, "unknown-key", what, "", fix, key=True)
 
 
 def _wrong_type(loc: Loc, wanted: str, value: Any, marks: Marks) -> Problem:  # noqa: ANN401
-    fix = _EXAMPLES.get(wanted, f"give {wanted}")
-    return _at(marks, loc, "wrong-type", f"{loc[-1]} must be {wanted}", f"{shown_value(value)} ({_noun(value)})", fix)
+    have, fix = f"{shown_value(value)} ({_noun(value)})", _EXAMPLES.get(wanted, f"give {wanted}")
+    return _at(marks, loc, "wrong-type", f"{_label(loc)} must be {wanted}", have, fix)
 
 
 def _unknown_value(loc: Loc, expected: str, value: Any, marks: Marks) -> Problem:  # noqa: ANN401
     choices = [choice.strip("' ") for choice in expected.replace(" or ", ", ").split(", ")]
-    what = f"{loc[-1]} cannot be {shown_value(value)}"
+    what = f"{_label(loc)} cannot be {shown_value(value)}"
     return _at(marks, loc, "unknown-value", what, f"known: {', '.join(choices)}", near_miss(str(value), choices))
 
 
-def _bad_value(kind: str, details: ErrorDetails) -> tuple[str, str]:
+def _label(loc: Loc) -> str:
+    """Return the name of a value: its key, and its place in a list."""
+    return f"{_label(loc[:-1])}[{loc[-1]}]" if isinstance(loc[-1], int) else loc[-1]
+
+
+def _bad_value(kind: str, name: str, details: ErrorDetails) -> tuple[str, str]:
     """Return what is wrong, and the fix."""
-    name, context = details["loc"][-1] if details["loc"] else "the value", details.get("ctx", {})
+    context = details.get("ctx", {})
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         return f"{name} must be {words} {context[bound]}", f"give a value of {words} {context[bound]}"

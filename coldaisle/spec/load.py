@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,12 @@ from coldaisle.spec.marks import Loc, Marks, Section
 from coldaisle.spec.names import names_of
 from coldaisle.spec.problem import Problem, SpecError
 from coldaisle.spec.salvage import salvage
-from coldaisle.spec.sections import REQUIRED, SECTION_TYPES, Sections, SiteSpec
+from coldaisle.spec.sections import REQUIRED, SECTION_TYPES, Allocations, Sections, SiteSpec
 from coldaisle.spec.yaml_reader import Reader, compose
 
 CATALOG = "catalog"
 """The section of a site's own hardware facts; it lies over the catalog that comes with the package."""
 ALLOCATIONS_FILE = "allocations.yaml"
-_ALLOCATIONS_TYPE = dict[str, dict[str, str]]
 
 
 @dataclass
@@ -43,7 +43,7 @@ class _Reading:
 def site_folder(site: str) -> Path:
     """Return the folder of a site: that of the name under inventory/, else the path as given if it is a folder."""
     named, given = Path("inventory") / site, Path(site).expanduser()
-    return given if given.is_dir() and not named.is_dir() else named
+    return named if named.is_dir() or (len(given.parts) == 1 and not given.is_dir()) else given
 
 
 def load_site(folder: Path) -> SiteSpec:
@@ -60,13 +60,16 @@ def load_site(folder: Path) -> SiteSpec:
         raise SpecError([_no_folder(folder)])
     reading = _read(path for path in _yaml_files(folder) if path.name != ALLOCATIONS_FILE)
     marks = Marks(shown(folder), reading.sections)
-    problems = reading.problems
+    problems = reading.problems + [_wrong_ending(path) for path in sorted(folder.glob("*.yml"))]
     catalog, catalog_marks = _catalog(reading.data.get(CATALOG), marks, problems)
-    allocations = _allocations(folder, problems)
-    values = _validated(reading.data, names_of(reading.data, catalog), marks, problems)
+    allocations, allocation_marks = _allocations(folder, problems)
+    strange = reading.data.keys() - {*SECTION_TYPES, CATALOG}
+    names = names_of(reading.data, catalog, complete=not (problems or strange))
+    values = _validated(reading.data, names, marks, problems)
     spec = None
     if catalog is not None and all(section in values for section in REQUIRED):
-        spec = SiteSpec(folder, Sections.model_construct(**values), catalog, marks, catalog_marks, allocations)
+        sections = Sections.model_construct(**values)
+        spec = SiteSpec(folder, sections, catalog, marks, catalog_marks, allocations, allocation_marks)
     if problems or spec is None:
         raise SpecError(problems, rest=spec)
     return spec
@@ -128,7 +131,7 @@ def _read_file(path: Path, reading: _Reading) -> None:
     if not isinstance(data, dict):
         reading.problems.append(_not_a_map(file, root.start_mark.line, root.start_mark.column))
         return
-    places = {key.value: Section(file, key, value) for key, value in root.value}
+    places = {key.value: Section(file, key, value) for key, value in root.value if isinstance(key.value, str)}
     for key, value in data.items():
         if key in reading.data:
             reading.problems.append(_section_twice(key, places[key], reading.sections[key]))
@@ -152,8 +155,10 @@ def _validated(data: Mapping[str, Any], names: Names, marks: Marks, problems: li
                 values[section] = salvage(SECTION_TYPES[section], data[section], names)
         else:
             problems.append(_unknown_section(section, marks))
-    broken = any(problem.check in ("yaml-syntax", "unreadable-file") for problem in problems)
-    problems.extend(_missing_section(name, marks) for name in REQUIRED if name not in data and not broken)
+    broken = any(not problem.path and problem.check != "duplicate-key" for problem in problems)
+    missing = [] if broken else [name for name in REQUIRED if name not in data]
+    meant = {name for other in data if other not in SECTION_TYPES for name in get_close_matches(other, missing, n=1)}
+    problems.extend(_missing_section(name, marks) for name in missing if name not in meant)
     return {section: value for section, value in values.items() if value is not None}
 
 
@@ -165,14 +170,14 @@ def _mistakes(model: Any, data: Any, prefix: Loc, marks: Marks) -> list[Problem]
     return []
 
 
-def _allocations(folder: Path, problems: list[Problem]) -> dict[str, dict[str, str]]:
+def _allocations(folder: Path, problems: list[Problem]) -> tuple[dict[str, dict[str, str]], Marks]:
+    """Read what earlier plans handed out, and where it stands."""
     path = folder / ALLOCATIONS_FILE
-    if not path.is_file():
-        return {}
-    reading = _read([path])
-    problems += reading.problems
-    problems += _mistakes(_ALLOCATIONS_TYPE, reading.data, (), Marks(shown(path), reading.sections))
-    return reading.data
+    reading = _read([path] if path.is_file() else [])
+    marks = Marks(shown(path), reading.sections)
+    found = [*reading.problems, *_mistakes(Allocations, reading.data, (), marks)]
+    problems += found
+    return {} if found else reading.data, marks
 
 
 def _no_folder(folder: Path) -> Problem:
@@ -185,6 +190,12 @@ def _no_folder(folder: Path) -> Problem:
     )
     what = f"{shown(folder)} is a file" if folder.exists() else f"there is no folder {shown(folder)}"
     return Problem(check="no-such-site", where=shown(folder), path="", what=what, have="", fix=fix)
+
+
+def _wrong_ending(path: Path) -> Problem:
+    what = "files that end in .yml are not read"
+    fix = f"rename it to {path.stem}.yaml"
+    return Problem(check="wrong-ending", where=f"{shown(path)}:1:1", path="", what=what, have="", fix=fix)
 
 
 def _not_a_map(file: str, line: int, column: int) -> Problem:

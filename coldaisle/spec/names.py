@@ -7,7 +7,7 @@ here; validation tells of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from coldaisle.spec.base import Names
@@ -24,20 +24,21 @@ _SOURCES = {
 }
 
 
-def names_of(data: Mapping[str, Any], catalog: Catalog | None) -> Names:
+_SECTIONS = {"rack": "facility", "image": "provisioning", "endpoint": "serving", "node": "node_pools"}
+
+
+def names_of(data: Mapping[str, Any], catalog: Catalog | None, *, complete: bool) -> Names:
     """
     Return the names that the sections of a site define, by kind.
 
     Args:
         data: Sections as plain data, not validated.
         catalog: Hardware facts; None when the catalog itself is broken, so that no system counts as unknown.
+        complete: Whether every file could be read. Where not, what an absent section would define is not known.
     """
-    by_kind = {
-        "rack": frozenset(_racks(data.get("facility"))),
-        "image": frozenset(_listed(data.get("provisioning"), "images")),
-        "endpoint": frozenset(_listed(data.get("serving"), "endpoints")),
-        "node": frozenset(_nodes(data.get("node_pools"))),
-    }
+    wanted = {kind: section for kind, section in _SECTIONS.items() if complete or section in data}
+    found = {kind: _found(kind, data.get(section)) for kind, section in wanted.items()}
+    by_kind = {kind: names for kind, names in found.items() if names is not None}
     if catalog is not None:
         by_kind |= {"system": frozenset(catalog.systems), "switch": frozenset(catalog.switches)}
     return Names(by_kind, _SOURCES)
@@ -56,18 +57,27 @@ def _racks(facility: Any) -> Iterator[str]:  # noqa: ANN401
     for hall in _maps(facility, "halls"):
         for row in _maps(hall, "rows"):
             for pattern in _listed(row, "racks"):
-                yield from _expanded(pattern)
+                yield from expand(pattern)
 
 
 def _nodes(pools: Any) -> Iterator[str]:  # noqa: ANN401
     for pool in pools.values() if isinstance(pools, Mapping) else ():
         nodes = pool.get("nodes") if isinstance(pool, Mapping) else None
         for pattern in nodes if isinstance(nodes, Mapping) else ():
-            yield from _expanded(pattern)
+            yield from expand(pattern)
 
 
-def _expanded(pattern: str) -> tuple[str, ...]:
+def _found(kind: str, section: Any) -> frozenset[str] | None:  # noqa: ANN401
+    """Return the names of a kind, or None where a broken range hides some of them."""
     try:
-        return expand(pattern)
+        return frozenset(_FINDERS[kind](section))
     except RangeError:
-        return ()
+        return None
+
+
+_FINDERS: dict[str, Callable[[Any], Iterator[str]]] = {
+    "rack": _racks,
+    "image": lambda section: _listed(section, "images"),
+    "endpoint": lambda section: _listed(section, "endpoints"),
+    "node": _nodes,
+}

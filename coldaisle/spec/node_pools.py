@@ -10,10 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
+
+
+def _counts_up(pattern: str) -> str:
+    try:
+        expand(pattern)
+    except RangeError as error:
+        raise mistake("bad-range", f"{pattern}: {error}", "write the lower number first") from None
+    return pattern
+
+
+NodePattern = Annotated[str, AfterValidator(_counts_up)]
+"""A node's name, or names in ranges."""
 
 
 class Place(SpecModel):
@@ -29,7 +41,7 @@ class Place(SpecModel):
     @field_validator("rack")
     @classmethod
     def _rack_is_known(cls, value: str, info: ValidationInfo) -> str:
-        for rack in expand(value):
+        for rack in expand(_counts_up(value)):
             check_name("rack", rack, info)
         return value
 
@@ -67,7 +79,7 @@ class PoolSpec(SpecModel):
 
     system: SystemRef
     role: Literal["training", "serving"]
-    nodes: dict[str, Place] = Field(min_length=1)
+    nodes: dict[NodePattern, Place] = Field(min_length=1)
     """Node name, or names in ranges, to the place."""
     image: Annotated[str, refers_to("image")] | None = None
     boot: Literal["network", "image-installed"] = "image-installed"

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from coldaisle.spec.addressing import AddressingSpec
-from coldaisle.spec.base import Name, SpecModel
+from coldaisle.spec.base import Address, Name, SpecModel
 from coldaisle.spec.catalog import Catalog
 from coldaisle.spec.cluster import ClusterSpec, GpuStackSpec
 from coldaisle.spec.fabrics import FabricSpec
@@ -39,6 +39,17 @@ class Sections(SpecModel):
     autoscaling: AutoscalingSpec | None = None
 
 
+class Allocations(SpecModel):
+    """What plans have handed out: addresses by name, and other kinds that the fabrics number."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    __pydantic_extra__: dict[str, dict[str, str]]
+
+    management: dict[str, Address] = Field(default_factory=dict)
+    bmc: dict[str, Address] = Field(default_factory=dict)
+    switches: dict[str, Address] = Field(default_factory=dict)
+
+
 SECTION_TYPES: dict[str, Any] = {name: info.annotation for name, info in Sections.model_fields.items()}
 REQUIRED = tuple(name for name, info in Sections.model_fields.items() if info.is_required())
 
@@ -48,7 +59,8 @@ class SiteSpec:
     """
     A valid spec: its sections, the catalog that it names systems of, and where each value stands.
 
-    `allocations` is what earlier plans handed out (allocations.yaml), by kind and name.
+    `allocations` is what earlier plans handed out (allocations.yaml), by kind and name, and `allocation_marks` where
+    it stands.
     """
 
     folder: Path
@@ -57,6 +69,7 @@ class SiteSpec:
     marks: Marks
     catalog_marks: tuple[Marks, ...]
     allocations: dict[str, dict[str, str]] = field(default_factory=dict)
+    allocation_marks: Marks = field(default_factory=lambda: Marks(""))
 
     @property
     def site(self) -> SiteSection:
@@ -124,6 +137,10 @@ class SiteSpec:
             if marks.existing(full) == full:
                 return marks.where(full, key=True)
         return ""
+
+    def allocation_where(self, kind: str, name: str) -> str | None:
+        """Return `file:line:column` of what allocations.yaml says of a name, or None where it says nothing."""
+        return self.allocation_marks.where((kind, name)) if name in self.allocations.get(kind, {}) else None
 
     def where(self, loc: Loc) -> str:
         """Return `file:line:column` of a value of the spec."""

@@ -144,27 +144,38 @@ def compose(path: Path, file: str) -> tuple[yaml.Node | None, tuple[Problem, ...
 
 
 def _unreadable(file: str, error: Exception) -> Problem:
-    reason = error.strerror or "not readable" if isinstance(error, OSError) else "the file is not UTF-8 text"
-    fix = "save the file as UTF-8 text that this user may read"
-    return Problem(check="unreadable-file", where=f"{file}:1:1", path="", what=reason.lower(), have="", fix=fix)
+    what, fix = "the file is not UTF-8 text", "save it as UTF-8"
+    if isinstance(error, OSError):
+        what, fix = f"the file cannot be read: {error.strerror}", "make it readable for this user, or remove it"
+    return Problem(check="unreadable-file", where=f"{file}:1:1", path="", what=what, have="", fix=fix)
 
 
 def _broken(file: str, text: str, error: yaml.YAMLError) -> Problem:
-    mark = getattr(error, "problem_mark", None)
-    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    line, column = _position(text, error)
     lines = text.splitlines()
     source = lines[line] if line < len(lines) else ""
     what = getattr(error, "problem", None) or getattr(error, "reason", None) or "this is not YAML"
-    fix = (
-        "indent with spaces, never with tabs"
-        if "\t" in source
-        else "correct the line; brackets, quotes and indentation must match"
-    )
+    tabs = "indent with spaces, never with tabs"
     return Problem(
         check="yaml-syntax",
         where=f"{file}:{line + 1}:{column + 1}",
         path="",
         what=f"broken YAML: {what}",
-        have=source.strip(),
-        fix=fix,
+        have=_context(error) or source.strip(),
+        fix=tabs if "\t" in source else "correct the line; brackets, quotes and indentation must match",
     )
+
+
+def _position(text: str, error: yaml.YAMLError) -> tuple[int, int]:
+    """Return line and column of a YAML error, from 0."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return mark.line, mark.column
+    before = text[: getattr(error, "position", 0)]
+    return before.count("\n"), len(before) - before.rfind("\n") - 1
+
+
+def _context(error: yaml.YAMLError) -> str:
+    """Return where what is broken begins, such as `while parsing a flow sequence, which begins in line 3`."""
+    mark, context = getattr(error, "context_mark", None), getattr(error, "context", None)
+    return f"{context}, which begins in line {mark.line + 1}" if mark is not None and context else ""
