@@ -29,6 +29,7 @@ from pulumi.provider.experimental.provider import (
     UpdateResponse,
 )
 
+from coldaisle.drift import reasons
 from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
 from components.provider import changes
 from components.provider.inputs import HostFacts, Hosts, PlayInputs, problems
@@ -123,10 +124,10 @@ class PlayProvider(Provider):
         inputs, old = plain_map(request.inputs), PlayInputs.of(plain_map(request.properties))
         readings = await self._read(old, old.hosts)
         hosts = {host: _seen(facts, readings.get(host, Reading())) for host, facts in old.hosts.items()}
-        reasons = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
+        lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
         outputs = old.outputs(hosts)
-        if reasons:
-            raise InitFailedError(request.resource_id, outputs, reasons, inputs)
+        if lines:
+            raise InitFailedError(request.resource_id, outputs, lines, inputs)
         return ReadResponse(request.resource_id, engine_map(outputs), request.inputs)
 
     async def delete(self, request: DeleteRequest) -> None:
@@ -170,8 +171,8 @@ class PlayProvider(Provider):
             trouble = {host: why for host, why in trouble.items() if host not in targets} | failed | wrong
         outputs = new.outputs(dict(sorted(seen.items())))
         if trouble:
-            reasons = [why.reason(host) for host, why in sorted(trouble.items())]
-            raise InitFailedError(resource_id, outputs, reasons, new.outputs(new.hosts))
+            lines = [why.reason(host) for host, why in sorted(trouble.items())]
+            raise InitFailedError(resource_id, outputs, lines, new.outputs(new.hosts))
         return outputs
 
     async def _run(
@@ -245,5 +246,4 @@ def _could_not_tell(host: str, reading: Reading) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for name, why in sorted(reading.errors.items()):
         by_reason.setdefault(why, []).append(name)
-    since = f" since {reading.since}" if reading.since else ""
-    return [f"{host}: could not tell{since}: {', '.join(names)}: {why}" for why, names in by_reason.items()]
+    return [reasons.write(reasons.Untold(host, tuple(names), why, reading.since)) for why, names in by_reason.items()]

@@ -100,11 +100,12 @@ def open_site(site: str) -> Site:
 @lru_cache(maxsize=4)
 def _planned(folder: Path, _stamp: tuple[tuple[str, int], ...]) -> Site:
     from coldaisle.check import open_site as checked_site  # noqa: PLC0415 - a preview without drift needs no plan
+    from coldaisle.check.report import report  # noqa: PLC0415
     from coldaisle.render.ansible import inventory  # noqa: PLC0415
     from coldaisle.spec import SpecError  # noqa: PLC0415
 
     try:
         plan = checked_site(folder).plan
     except SpecError as error:
-        raise SiteProblemError(f"the spec of {folder} has problems:\n{error}") from None
+        raise SiteProblemError(f"the spec of {folder} has problems:\n{report(error.problems)}") from None
     return Site(plan.name, inventory(plan), state_dir(plan.name))
