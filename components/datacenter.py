@@ -22,7 +22,7 @@ class Datacenter(ComponentResource):
     ) -> None:
         """Compose the `layers` of `site`; a layer left out is taken to be there already."""
         held = [layer for layer in BUILD if layer in layers]
-        shown = {"site": str(site.folder), "layers": held}
+        shown = {"site": str(site.folder), "planHash": site.plan_hash, "layers": held}
         super().__init__("coldaisle:site:Datacenter", name, shown, opts)
         providers = {}
         if site.plan.cluster and IN_CLUSTER & set(held):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldaisle.plan.json import plan_hash
 from components.autoscaling import Autoscaler
 from components.cluster import Cluster
 from components.fabric import Fabric
@@ -24,10 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """A plan, and the folder of the spec that it follows from."""
+    """A plan with its hash, and the folder of the spec that it follows from, relative to the project's."""
 
     plan: SitePlan
     folder: Path
+    plan_hash: str
+
+    @classmethod
+    def of(cls, plan: SitePlan, folder: Path) -> Site:
+        """Take a plan, and hash it once."""
+        return cls(plan=plan, folder=folder, plan_hash=plan_hash(plan))
 
 
 def _facility(site: Site, opts: ResourceOptions) -> Iterator[Resource]:

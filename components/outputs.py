@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
-from coldaisle.plan.json import plan_hash
 from coldaisle.render.hosts import inventory_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldaisle.plan.model import EndpointPlan, SitePlan
+    from coldaisle.plan.model import EndpointPlan, RackPlan, SitePlan
     from coldaisle.spec import Problem
+    from components.layers import Site
 
 
-def export(plan: SitePlan, findings: Sequence[Problem]) -> None:
-    """Export the outputs of the stack of `plan`; the inventory is text that Ansible reads as it is."""
-    pulumi.export("inventory", inventory_text(plan))
+def export(site: Site, findings: Sequence[Problem]) -> None:
+    """Export the outputs of the stack of `site`; the inventory is text that Ansible reads as it is."""
+    pulumi.export("inventory", inventory_text(site.plan))
     pulumi.export("findings", [finding.text() for finding in findings])
-    pulumi.export("planHash", plan_hash(plan))
-    pulumi.export("budgets", budgets(plan))
-    pulumi.export("endpoints", {endpoint.name: endpoint_url(endpoint) for endpoint in plan.endpoints})
+    pulumi.export("planHash", site.plan_hash)
+    pulumi.export("budgets", budgets(site.plan))
+    pulumi.export("endpoints", {endpoint.name: endpoint_url(endpoint) for endpoint in site.plan.endpoints})
 
 
 def budgets(plan: SitePlan) -> dict[str, Any]:
@@ -36,6 +36,7 @@ def budgets(plan: SitePlan) -> dict[str, Any]:
     fullest = max(known, key=lambda item: item[:2], default=None)
     found: dict[str, Any] = {
         "itPowerW": plan.facility.it_power_w,
+        "racks": {rack.name: _rack(rack) for rack in plan.facility.racks},
         "sources": {source.name: _share(source.load_w, source.capacity_w) for source in plan.facility.upstream},
         "cooling": {
             loop.name: f"{loop.load_w:.0f} of {loop.capacity_after_loss_w:.0f} W" for loop in plan.facility.cooling
@@ -46,6 +47,11 @@ def budgets(plan: SitePlan) -> dict[str, Any]:
         load = _share(feed.load_after_loss_w, feed.capacity_w)
         found["fullestFeed"] = f"{rack}/{feed.name}: {load} after the loss of another feed"
     return found
+
+
+def _rack(plan: RackPlan) -> str:
+    power = "unknown power" if plan.power_w is None else f"{plan.power_w:.0f} W"
+    return f"{power} on {len(plan.feeds)} feeds, {plan.used_u} of {plan.height_u} U"
 
 
 def _share(load_w: float | None, capacity_w: float) -> str:

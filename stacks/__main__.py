@@ -29,5 +29,6 @@ if checked.errors:
     raise pulumi.RunError(report(checked.findings))
 for finding in checked.findings:
     pulumi.log.warn(finding.text())
-Datacenter(checked.plan.name, Site(plan=checked.plan, folder=folder), config.get_object("layers") or tuple(BUILD))
-export(checked.plan, checked.findings)
+site = Site.of(checked.plan, folder)
+Datacenter(checked.plan.name, site, config.get_object("layers") or tuple(BUILD))
+export(site, checked.findings)

@@ -22,7 +22,7 @@ FLOOR = ("facility", "fabric", "metal")
 
 def build(checked: CheckedSite, layers: tuple[str, ...] = tuple(BUILD)) -> Recorder:
     """Return what the components of a site register."""
-    site = Site(plan=checked.plan, folder=Path("inventory") / checked.plan.name)
+    site = Site.of(checked.plan, Path("inventory") / checked.plan.name)
     return run(lambda: Datacenter(checked.plan.name, site, layers))
 
 
