@@ -89,7 +89,7 @@ def _api_server(layout: Layout, find: Callable[[str], str]) -> Process:
 
 
 def _aggregator_flags(layout: Layout) -> list[str]:
-    """Return what lets the API server forward to KEDA's metrics server, by its pod's address: nothing routes Services."""
+    """Return what lets the API server forward to KEDA's metrics server, at its pod: nothing routes Services."""
     own = certificates(layout)
     return _flags(
         enable_aggregator_routing="true",

@@ -53,7 +53,9 @@ class EngineWorkload:
 
     async def start(self) -> None:
         """Listen at the pod's address."""
-        self._server = web.AppRunner(Engine(self._settings).application(), access_log=None, shutdown_timeout=1)
+        application = Engine(self._settings).application()
+        # A request whose client went away leaves the batch, as in the real engine.
+        self._server = web.AppRunner(application, access_log=None, shutdown_timeout=1, handler_cancellation=True)
         await self._server.setup()
         await web.TCPSite(self._server, self._address, self._settings.port).start()
 
