@@ -55,7 +55,8 @@ def check_pool_sizes(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     }
     for name, addresses in handed_out.items():
         pool: AddressPool | None = getattr(spec.addressing, name)
-        outside = [address for address in addresses if pool and not _usable(pool, address)]
+        hosts = _host_numbers(pool) if pool else range(0)
+        outside = [address for address in addresses if int(ipaddress.ip_address(address)) not in hosts]
         if pool and outside:
             what = f"{name} {pool.subnet} is too small: {len(outside)} of {len(addresses)} nodes get no address in it"
             have = (
@@ -65,11 +66,13 @@ def check_pool_sizes(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             yield finding(spec, ("addressing", name), "pool-too-small", what=what, have=have, fix=fix)
 
 
-def _usable(pool: AddressPool, address: str) -> bool:
-    """Return whether an address is a host's: in the subnet, and neither its number nor its broadcast address."""
-    network, value = ipaddress.ip_network(pool.subnet), ipaddress.ip_address(address)
-    small = network.num_addresses <= 2 or network.version == 6  # noqa: PLR2004 - a /31 has no broadcast (RFC 3021)
-    return value in network and (small or value not in (network.network_address, network.broadcast_address))
+def _host_numbers(pool: AddressPool) -> range:
+    """Return the addresses of hosts as numbers: all of a subnet but its own and its broadcast address."""
+    network = ipaddress.ip_network(pool.subnet)
+    first = int(network.network_address)
+    # IPv6 has no broadcast, and neither has a link of two (RFC 3021).
+    spare = 1 if network.version == 4 and network.num_addresses > 2 else 0  # noqa: PLR2004
+    return range(first + spare, first + network.num_addresses - spare)
 
 
 def check_duplicate_addresses(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -58,11 +58,11 @@ def write_allocations(folder: Path, checked: CheckedSite) -> None:
     """Write what the plan handed out beside what was given before; a reader never sees half of the file."""
     import yaml  # noqa: PLC0415
 
-    from coldaisle.plan.allocations import allocations  # noqa: PLC0415
+    from coldaisle.plan.handed_out import handed_out  # noqa: PLC0415
     from coldaisle.spec.load import ALLOCATIONS_FILE  # noqa: PLC0415
 
     path = folder / ALLOCATIONS_FILE
-    text = yaml.safe_dump(allocations(checked.plan, checked.spec.allocations), sort_keys=False)
+    text = yaml.safe_dump(handed_out(checked.spec, checked.plan), sort_keys=False)
     scratch = path.with_suffix(".tmp")
     scratch.write_text(_ALLOCATIONS_HEAD + text, encoding="utf-8")
     scratch.replace(path)

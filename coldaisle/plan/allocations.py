@@ -10,7 +10,6 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 
-from coldaisle.plan.model import SitePlan
 from coldaisle.spec.addressing import AddressPool
 
 
@@ -40,14 +39,3 @@ def _addresses(pool: AddressPool) -> Iterator[str]:
     while True:
         yield str(type(first)(min(number, limit)))
         number += 1
-
-
-def allocations(plan: SitePlan, given: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Return what `allocations.yaml` has to hold after this plan: what was given, and what the plan handed out."""
-    found = {
-        "management": {node.name: node.management_address for node in plan.nodes},
-        "bmc": {node.name: node.bmc.address for node in plan.nodes if node.bmc},
-    }
-    kinds = sorted({*found, *given})
-    merged = {kind: {**given.get(kind, {}), **found.get(kind, {})} for kind in kinds}
-    return {kind: dict(sorted(names.items())) for kind, names in merged.items() if names}

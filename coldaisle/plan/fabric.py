@@ -32,6 +32,18 @@ def plan_fabrics(spec: SiteSpec) -> dict[str, FabricPlan]:
     return {name: _fabric(site, layout) for name, layout in layouts.items()}
 
 
+def fabric_numbers(spec: SiteSpec) -> dict[str, dict[str, str]]:
+    """Return the numbers that the fabrics hand out, by kind and name, for allocations.yaml to keep."""
+    layouts = _layouts(spec)
+    numbers: dict[str, dict[str, str]] = {}
+    for name, layout in layouts.items():
+        members = _members(spec, name, layout.spec)
+        extras = _extra_ports(spec, name, layout.spec, layouts)
+        numbers[f"fabric_{name}"] = {ports[0].device: str(index) for index, ports in members.items()}
+        numbers[f"fabric_{name}_extra"] = {f"{port.device}:{port.port}": str(at) for at, port in enumerate(extras)}
+    return numbers | {"switches": _management_addresses(spec, layouts.values())}
+
+
 def _layouts(spec: SiteSpec) -> dict[str, Layout]:
     """Shape the fabrics that take no switches' ports first, so that it is known which switches there are."""
     layouts: dict[str, Layout] = {}
