@@ -147,7 +147,8 @@ def _bench(names: list[str]) -> int:
 
 def _accept(_arguments: list[str]) -> int:
     _python([])
-    site.replace_process(["python", "-m", "pytest", "-q", "--accept", "tests/cases"], site.SITE)
+    os.environ["COLDAISLE_ACCEPT"] = "1"
+    site.replace_process(["python", "-m", "pytest", "-q", "tests/cases"], site.SITE)
     return 0
 
 

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from coldaisle.toolchain import lookup, pins
-from coldaisle.toolchain.places import state_dir, venv_dir
+from coldaisle.toolchain.places import project_root, state_dir, venv_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,10 +44,11 @@ def environment(stack: str) -> dict[str, str]:
 
 
 def path(given: Mapping[str, str]) -> str:
-    """Return PATH with the chosen tools and the virtual environment in front, each once."""
+    """Return PATH with the chosen tools and the virtual environment first, and our language host as the last resort."""
     first = [str(lookup.links_dir()), str(venv_dir() / "bin")]
-    rest = [folder for folder in given.get("PATH", os.defpath).split(os.pathsep) if folder not in first]
-    return os.pathsep.join(first + rest)
+    last = [] if lookup.official_engine() else [str(project_root() / "tools" / "langhost")]
+    between = [folder for folder in given.get("PATH", os.defpath).split(os.pathsep) if folder not in first + last]
+    return os.pathsep.join(first + between + last)
 
 
 def pulumi_home() -> Path:

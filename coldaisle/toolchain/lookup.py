@@ -75,8 +75,6 @@ def link(found: list[Found]) -> Path:
     folder = links_dir()
     folder.mkdir(parents=True, exist_ok=True)
     chosen = {each.tool.name: each.path for each in found if each.path is not None and each.origin != "plugins"}
-    if official_engine() is None:
-        chosen[pins.LANGUAGE_HOST] = project_root() / "tools" / "langhost" / pins.LANGUAGE_HOST
     for name, target in chosen.items():
         fresh = folder / f".{name}.{os.getpid()}"
         fresh.symlink_to(target)
