@@ -38,7 +38,7 @@ def check_ports_used_once(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 first.setdefault(port, (name, other))
     for name, found in clashes.items():
         what = f"a port is used twice: {found[0]}"
-        have = f"{counted(len(found), 'port')} of fabric {name} so" if len(found) > 1 else ""
+        have = f"{counted(len(found), 'port')} of fabric {name} hold two cables" if len(found) > 1 else ""
         fix = "give the nodes of one system each port of a rail once, and each port to one fabric"
         yield finding(spec, ("fabrics", name), "port-used-twice", what=what, have=have, fix=fix)
 
@@ -156,10 +156,10 @@ def check_mtu(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             what = f"nodes send {host} bytes, and the switches of fabric {name} pass {mtu}"
             fix = f"lower host_mtu_bytes to {mtu}, or raise mtu_bytes"
             yield finding(spec, ("fabrics", name, "host_mtu_bytes"), "mtu-mismatch", what=what, fix=fix)
-        for role, model in dict.fromkeys((switch.role, switch.model) for switch in fabric.switches):
+        for model in dict.fromkeys(switch.model for switch in fabric.switches):
             most = spec.catalog.switches[model].max_mtu_bytes
             if mtu is not None and most is not None and mtu > most:
-                what = f"fabric {name} passes {mtu} bytes, and {model} ({role}) at most {most}"
+                what = f"fabric {name} passes {mtu} bytes, and {model} at most {most}"
                 yield finding(
                     spec, ("fabrics", name, "mtu_bytes"), "mtu-mismatch", what=what, fix=f"lower mtu_bytes to {most}"
                 )
@@ -317,7 +317,13 @@ def check_roce_class(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         roce, loc = fabric.roce, ("fabrics", name, "roce")
         if roce.dscp == roce.cnp_dscp:
             what = f"RoCE data and congestion notifications are both marked DSCP {roce.dscp}"
-            yield finding(spec, (*loc, "cnp_dscp"), "roce-class", what=what, fix="mark notifications apart, such as 48")
+            yield finding(
+                spec,
+                (*loc, "cnp_dscp"),
+                "roce-class",
+                what=what,
+                fix="mark them apart, such as data 26 and cnp_dscp 48",
+            )
         if roce.priority == roce.cnp_priority:
             what = f"congestion notifications wait in the lossless queue of priority {roce.priority}"
             yield finding(

@@ -14,6 +14,8 @@ from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import grouped
 
+_CATALOG = "inventory/catalog/"
+
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -82,7 +84,18 @@ def draws(spec: SiteSpec, rack: RackPlan) -> str:
 def _place(spec: SiteSpec, model: str) -> str:
     for kind in ("systems", "switches"):
         for loc in ((kind, model, "max_power_w"), (kind, model)):
-            where = spec.catalog_where(*loc)
+            where = catalog_line(spec, *loc)
             if where:
-                return where.rpartition(":")[0]
+                return where
     return "not in the catalog"
+
+
+def catalog_place(spec: SiteSpec, *loc: str) -> str:
+    """Return `file:line:column` of a catalog entry; the package's own files are named from `inventory/` on."""
+    before, name, rest = spec.catalog_where(*loc).rpartition(_CATALOG)
+    return name + rest if name else before + rest
+
+
+def catalog_line(spec: SiteSpec, *loc: str) -> str:
+    """Return `file:line` of a catalog entry."""
+    return catalog_place(spec, *loc).rpartition(":")[0]

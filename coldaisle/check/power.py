@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 
 from coldaisle.check.finding import Finding, Severity, finding
-from coldaisle.check.places import circuit, draws, feeds_of, grouped_by, named, rack_finding, racks_of
+from coldaisle.check.places import (
+    catalog_line,
+    catalog_place,
+    circuit,
+    draws,
+    feeds_of,
+    grouped_by,
+    named,
+    rack_finding,
+    racks_of,
+)
 from coldaisle.plan.model import DevicePlacement, FeedPlan, RackPlan, SitePlan, UpstreamPlan
 from coldaisle.plan.power import ancestors, spread_psus
 from coldaisle.spec.catalog import Psus
@@ -15,6 +25,9 @@ from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, percent, watts
 
 Feed = tuple[RackPlan, int, FeedPlan]
+
+MOST_FEEDS = 4
+"""Feeds that a rack may be asked to have: more are not built."""
 
 
 # -- feeds ------------------------------------------------------------------------------------------------------
@@ -120,18 +133,26 @@ def _kept(psus: Psus, feeds: int) -> int:
 def _supplies_finding(spec: SiteSpec, rack: RackPlan, device: DevicePlacement, psus: Psus, names: list[str]) -> Finding:
     kept, feeds = _kept(psus, len(rack.feeds)), len(rack.feeds)
     dark = kept == 0 or (psus.needed_to_boot is not None and kept < psus.needed_to_boot)
-    state = "goes dark" if dark else "runs below full performance"
+    state = "it runs below full performance"
+    if dark:
+        state = "it goes dark"
+    elif psus.needed_to_boot is None:
+        state = "no document says whether it goes on"
     what = (
-        f"after the loss of one of {counted(feeds, 'feed')} of {named(names)}, {device.model} keeps {kept} of "
-        f"{psus.count} supplies and needs {psus.needed}: it {state}"
+        f"after the loss of one of {feeds} feeds of {named(names)}, {device.model} keeps {kept} of "
+        f"{counted(psus.count, 'supply', 'supplies')} and needs {psus.needed}: {state}"
     )
+    if feeds == 1:
+        what = f"{named(names)} ha{'s' if len(names) == 1 else 've'} one feed: its loss takes {device.model} down"
     boot = "" if psus.needed_to_boot is None else f", {psus.needed_to_boot} to boot"
-    source = spec.catalog_where("switches" if device.kind == "switch" else "systems", device.model, "psus")
-    enough = next((count for count in range(feeds + 1, psus.count + 1) if _kept(psus, count) >= psus.needed), None)
-    fix = "put it on another rack's feeds too" if enough is None else f"feed the rack from {enough} feeds"
+    source = catalog_line(spec, "switches" if device.kind == "switch" else "systems", device.model, "psus")
+    enough = next((count for count in range(feeds + 1, MOST_FEEDS + 1) if _kept(psus, count) >= psus.needed), None)
+    fix = (
+        f"feed the rack from {enough} feeds" if enough else "take a system with more spare supplies, or accept the loss"
+    )
     # One feed is a choice that darkens the rack whatever hangs on it; with several, going dark defeats their purpose.
     severity: Severity = "error" if dark and feeds > 1 else "warning"
-    have = f"{psus.count} supplies, {psus.needed} needed{boot} ({source.rpartition(':')[0]})"
+    have = f"{counted(psus.count, 'supply', 'supplies')}, {psus.needed} needed{boot} ({source})"
     rack_spec = racks_of(spec)[rack.name]
     return rack_finding(
         spec, rack_spec, "psu-redundancy", what=what, have=have, fix=fix, below=("power_feeds",), severity=severity
@@ -144,7 +165,8 @@ def check_upstream_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     del plan
     chain = {part.name: part for part in spec.facility.power.upstream}
     known = f"known: {', '.join(chain)}" if chain else ""
-    for loc, name in _upstream_names(spec):
+    by_place = {spec.marks.where(loc): (loc, name) for loc, name in reversed(list(_upstream_names(spec)))}
+    for loc, name in reversed(by_place.values()):
         if name is not None and name not in chain:
             what, fix = f"there is no power.upstream named {name}", "correct the name, or add it to power.upstream"
             yield finding(spec, loc, "unknown-upstream", what=what, have=known, fix=fix)
@@ -153,20 +175,18 @@ def check_upstream_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             yield finding(spec, loc, "missing-upstream", what=what, have=known, fix=fix)
     for at, part in enumerate(spec.facility.power.upstream):
         path = ancestors(part.name, chain)
-        if chain[path[-1]].fed_by in path:
-            what = f"{part.name} feeds itself: {' < '.join([*path, str(chain[path[-1]].fed_by)])}"
+        above = chain[path[-1]].fed_by
+        # A loop is told once, at the first name that is part of it.
+        if above in path and part.name == min(path[path.index(above) :]):
+            what = f"{part.name} feeds itself: {' < '.join([*path, above])}"
             loc = ("facility", "power", "upstream", at, "fed_by")
             yield finding(spec, loc, "upstream-loop", what=what, fix="remove fed_by at the top of the chain")
 
 
 def _upstream_names(spec: SiteSpec) -> Iterator[tuple[Loc, str | None]]:
-    seen: set[Loc] = set()
     for rack in racks_of(spec).values():
         for at, feed in enumerate(rack.spec.power_feeds):
-            loc: Loc = (*rack.path, "power_feeds", at, "upstream")
-            if loc not in seen:
-                seen.add(loc)
-                yield loc, feed.upstream
+            yield (*rack.path, "power_feeds", at, "upstream"), feed.upstream
     for at, part in enumerate(spec.facility.power.upstream):
         if part.fed_by is not None:
             yield ("facility", "power", "upstream", at, "fed_by"), part.fed_by
@@ -205,9 +225,9 @@ def check_missing_figures(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         other = f", or give max_power_w of {budget}" if budget and figure == "max_power_w" else ""
         yield Finding(
             check="missing-figure",
-            where=spec.catalog_where(*entry),
+            where=catalog_place(spec, *entry),
             path=f"{entry[0]}.{model}",
-            what=f"the catalog has no {figure} of {model}, which {named(list(dict.fromkeys(names)))} needs",
+            what=f"the catalog has no {figure} of {model}, needed in {named(list(dict.fromkeys(names)))}",
             have="",
             fix=f"add {figure} with its source{other}",
         )

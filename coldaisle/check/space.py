@@ -111,12 +111,13 @@ def check_unplaced_switches(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]
         for role in dict.fromkeys(switch.role for switch in fabric.switches):
             names = [switch.name for switch in fabric.switches if switch.role == role and switch.rack is None]
             if names:
+                verb = "stands" if len(names) == 1 else "stand"
                 tier = "switch" if role == "oob" else role
                 yield finding(
                     spec,
                     ("fabrics", name, tier),
                     "unplaced-switch",
-                    what=f"{named(names, 'switch', 'switches')} of fabric {name} have no rack",
+                    what=f"{named(names, 'switch', 'switches')} of fabric {name} {verb} in no rack",
                     have="power, heat and weight of the racks lack them",
                     fix=f"give {tier}.racks and {tier}.rack_units",
                     severity="warning",

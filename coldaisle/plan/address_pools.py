@@ -33,9 +33,9 @@ class Pool:
         """Return the address at a place counted from the bottom, or None past the end."""
         return self.text(self.first + index) if index < self.size else None
 
-    def top(self, index: int) -> str | None:
-        """Return the address at a place counted from the top, or None past the end."""
-        return self.text(self.first + self.size - 1 - index) if index < self.size else None
+    def top(self, index: int, bottom: int = 0) -> str | None:
+        """Return the address at a place counted from the top, or None where `bottom` addresses from below are met."""
+        return self.text(self.first + self.size - 1 - index) if index < self.size - bottom else None
 
     @property
     def pairs(self) -> int:
@@ -46,9 +46,9 @@ class Pool:
         """Return both ends of a link (RFC 3021, RFC 6164) counted from the bottom, or None past the end."""
         return self._pair(self.first + 2 * index) if index < self.pairs else None
 
-    def top_pair(self, index: int) -> tuple[str, str] | None:
-        """Return both ends of a link at a place counted from the top, or None past the end."""
-        return self.bottom_pair(self.pairs - 1 - index) if index < self.pairs else None
+    def top_pair(self, index: int, bottom: int = 0) -> tuple[str, str] | None:
+        """Return both ends of a link counted from the top, or None where `bottom` links from below are met."""
+        return self.bottom_pair(self.pairs - 1 - index) if index < self.pairs - bottom else None
 
     def _pair(self, number: int) -> tuple[str, str]:
         return f"{self.text(number)}/{self.bits - 1}", f"{self.text(number + 1)}/{self.bits - 1}"

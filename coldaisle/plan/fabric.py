@@ -192,7 +192,7 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         ports_used=ports_used,
         rail=switch.index % layout.rails if layout.spec.rail_optimized and switch.role == "leaf" else None,
         asn=_asn(layout, numbers.asn, switch),
-        loopback=_loopback(numbers.loopbacks, switch),
+        loopback=_loopback(numbers.loopbacks, layout, switch),
         management_address=site.management.get(switch.name),
         mtu_bytes=layout.spec.mtu_bytes,
         rack_unit=switch.rack_unit,
@@ -207,14 +207,11 @@ def _asn(layout: Layout, asn: FabricAsn | None, switch: SwitchAt) -> int | None:
     return asn.core if switch.role == "core" else asn.spine_first + switch.index // layout.tiers.pod_spines
 
 
-def _loopback(pool: Pool | None, switch: SwitchAt) -> str | None:
-    """Return a switch's loopback: leaves from the pool's bottom, spines from its top, cores from its middle."""
-    if pool is None:
+def _loopback(pool: Pool | None, layout: Layout, switch: SwitchAt) -> str | None:
+    """Return a switch's loopback: leaves from the pool's bottom, spines and cores in turn from its top."""
+    if pool is None or layout.tiers is None:
         return None
-    middle = pool.size // 2
-    place = {
-        "leaf": pool.bottom(switch.index),
-        "spine": pool.top(switch.index),
-        "core": pool.bottom(middle + switch.index),
-    }
-    return place.get(switch.role)
+    if switch.role == "leaf":
+        return pool.bottom(switch.index)
+    step = 2 if layout.tiers.cores else 1
+    return pool.top(switch.index * step + (switch.role == "core"), layout.tiers.leaves)

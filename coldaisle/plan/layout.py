@@ -42,7 +42,8 @@ class Layout:
     The shape of a fabric.
 
     A group of leaves serves `group_places` nodes, each of which takes `place_ports` ports of a leaf. `members` has the
-    ports of each node by its index, which stays the node's own when others come and go.
+    ports of each node by its index, which stays the node's own when others come and go. A node has at most `node_ports`
+    ports, and all indexes together take `node_links` places for addresses.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Layout:
     groups: int
     group_places: int
     place_ports: int
+    node_ports: int
+    node_links: int
     down_ports: int
     uplinks: int
     leaf: Switch
@@ -117,10 +120,23 @@ def shape(
     tiers = _tiers(spec, catalog, groups * rails, rails, uplinks) if spec.topology == "leaf-spine" else None
     if tiers:
         uplinks = tiers.links_leaf_spine * tiers.pod_spines
+    node_ports = max((len(ports) for ports in members.values()), default=0)
     return Layout(
-        name, spec, members, managers, groups, places, place_ports, down, uplinks, leaf, tiers,
-        _switches(name, spec, tiers, groups),
-    )  # fmt: skip
+        name=name,
+        spec=spec,
+        members=members,
+        managers=managers,
+        groups=groups,
+        group_places=places,
+        place_ports=place_ports,
+        node_ports=node_ports,
+        node_links=(max(members, default=-1) + 1) * node_ports,
+        down_ports=down,
+        uplinks=uplinks,
+        leaf=leaf,
+        tiers=tiers,
+        switches=_switches(name, spec, tiers, groups),
+    )
 
 
 def _model(group: SwitchGroup | None) -> str:

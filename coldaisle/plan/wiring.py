@@ -43,7 +43,7 @@ class Wiring:
             for number, port in enumerate(ports):
                 rail = (number if port.rail is None else port.rail) if layout.spec.rail_optimized else 0
                 slot = place if layout.spec.rail_optimized else place * layout.place_ports + number
-                yield self._leaf_cable(port, group * layout.rails + rail, slot, index * len(ports) + number)
+                yield self._leaf_cable(port, group * layout.rails + rail, slot, index * layout.node_ports + number)
 
     def _manager_cables(self) -> Iterator[CablePlan]:
         """Managers take the last places of the last group, one port on each rail."""
@@ -80,6 +80,11 @@ class Wiring:
             mtu_bytes=layout.spec.node_mtu_bytes,
         )
 
+    @property
+    def _links_below(self) -> int:
+        """Return how many links the nodes take from the bottom of the pool: only RoCE routes down to the node."""
+        return self.layout.node_links if self.layout.spec.kind == "roce" else 0
+
     def _node_pair(self, link: int | None) -> tuple[str, str] | None:
         """Return the addresses of a node's link: the leaf's end is the even one. Only RoCE routes down to the node."""
         if link is None or self.links is None or self.layout.spec.kind != "roce":
@@ -109,7 +114,7 @@ class Wiring:
         below, above = self.layout.switches[lower][link.lower], self.layout.switches[upper][link.upper]
         below_model, above_model = self.catalog.switches[below.model], self.catalog.switches[above.model]
         below_rate = below_model.block_of(first_up + link.uplink)[0].rate_gbps
-        pair = self.links.top_pair(number) if self.links else None
+        pair = self.links.top_pair(number, self._links_below) if self.links else None
         return CablePlan(
             a=End(device=below.name, port=below_model.port_name(first_up + link.uplink)),
             b=End(device=above.name, port=above_model.port_name(link.port)),
