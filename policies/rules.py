@@ -8,7 +8,6 @@ when they are looked at, so that a rule reads only what it needs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,8 +50,8 @@ def site_checks(args: StackValidationArgs, report: ReportViolation) -> None:
 
 
 def _project_root() -> Path:
-    """Return the folder of Pulumi.yaml: the engine starts a pack in the project, or says where the project is."""
-    here = Path(os.environ.get("PULUMI_ROOT_DIRECTORY", Path.cwd()))
+    """Return the folder of Pulumi.yaml: the engine starts a pack in the folder of the program."""
+    here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / "Pulumi.yaml").is_file()), here)
 
 
