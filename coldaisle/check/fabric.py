@@ -27,15 +27,13 @@ def _end(end: End) -> str:
 # -- ports ------------------------------------------------------------------------------------------------------
 def check_ports_used_once(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """No port holds two cables, in any fabric."""
-    first: dict[tuple[str, str], tuple[str, End]] = {}
+    first: dict[End, End] = {}
     clashes: defaultdict[str, list[str]] = defaultdict(list)
     for name, fabric in plan.fabrics.items():
         for cable in fabric.cables:
             for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
-                port = (end.device, end.port)
-                if port in first:
-                    clashes[name].append(f"{_end(end)} leads to {_end(first[port][1])} and to {_end(other)}")
-                first.setdefault(port, (name, other))
+                if first.setdefault(end, other) is not other:
+                    clashes[name].append(f"{_end(end)} leads to {_end(first[end])} and to {_end(other)}")
     for name, found in clashes.items():
         what = f"a port is used twice: {found[0]}"
         have = f"{counted(len(found), 'port')} of fabric {name} hold two cables" if len(found) > 1 else ""

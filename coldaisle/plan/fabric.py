@@ -17,7 +17,7 @@ from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.cabling import Floor, Place, rack_positions
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
 from coldaisle.plan.model import CablePlan, FabricPlan, RoceClassPlan, SwitchPlan
-from coldaisle.plan.wiring import Wiring
+from coldaisle.plan.wiring import Wiring, port_table
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.fabrics import FabricAsn, FabricSpec
 
@@ -144,7 +144,9 @@ def _numbers(spec: SiteSpec, layout: Layout) -> _Numbers:
 def _fabric(site: _Site, layout: Layout) -> FabricPlan:
     numbers = _numbers(site.spec, layout)
     extras = _extra_ports(site.spec, layout.name, layout.spec, site.layouts)
-    cables = Wiring(layout, site.spec.catalog, site.floor, numbers.links, extras).cables()
+    models = {switch.model for switch in _switches(layout)}
+    ports = {model: port_table(site.spec.catalog.switches[model]) for model in sorted(models)}
+    cables = Wiring(layout, ports, site.floor, numbers.links, extras).cables()
     used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
     return FabricPlan(
         name=layout.name,

@@ -7,7 +7,7 @@ stay when others come.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,17 +16,40 @@ from coldaisle.plan.cabling import Floor
 from coldaisle.plan.layout import Layout, PortAt
 from coldaisle.plan.model import CablePlan, End
 from coldaisle.plan.topology import Link, leaf_spine_links, spine_core_links
-from coldaisle.spec.catalog import Catalog, Switch
+from coldaisle.spec.catalog import Switch
 
 UplinkKind = Literal["leaf-spine", "spine-core"]
 
 
 @dataclass(frozen=True, slots=True)
+class PortTable:
+    """Names and rates of a switch's ports, worked out once for all switches of a model."""
+
+    model: Switch
+    names: tuple[str, ...]
+    rates: tuple[float, ...]
+
+    def name(self, index: int) -> str:
+        """Name a port; one past the end is named too, and a check tells of it."""
+        return self.names[index] if index < len(self.names) else self.model.port_name(index)
+
+    def rate(self, index: int) -> float:
+        """Return a port's rate in Gb/s; past the end, the last port's."""
+        return self.rates[min(index, len(self.rates) - 1)]
+
+
+def port_table(model: Switch) -> PortTable:
+    """Return the ports of a switch model."""
+    rates = tuple(block.rate_gbps for block in model.ports for _ in range(block.count))
+    return PortTable(model, model.port_names(), rates)
+
+
+@dataclass(frozen=True, slots=True)
 class Wiring:
-    """A fabric's shape with what its cables need: facts, places, addresses, and the ports of other devices."""
+    """A fabric's shape with what its cables need: its models' ports, places, addresses, and other devices' ports."""
 
     layout: Layout
-    catalog: Catalog
+    ports: Mapping[str, PortTable]
     floor: Floor
     links: Pool | None
     extras: tuple[PortAt, ...]
@@ -66,12 +89,12 @@ class Wiring:
         layout = self.layout
         switches = layout.switches[layout.leaf_role]
         switch = switches[min(leaf, len(switches) - 1)]
-        block, _ = layout.leaf.block_of(slot)
+        ports = self.ports[switch.model]
         pair = self._node_pair(link)
         return CablePlan(
             a=End(device=port.device, port=port.port),
-            b=End(device=switch.name, port=layout.leaf.port_name(slot)),
-            rate_gbps=min(port.rate_gbps, block.rate_gbps),
+            b=End(device=switch.name, port=ports.name(slot)),
+            rate_gbps=min(port.rate_gbps, ports.rate(slot)),
             kind="node-leaf" if layout.tiers else "oob",
             rail=port.rail if layout.spec.rail_optimized else None,
             length_m=self.floor.length_m(port.device, switch.name),
@@ -79,11 +102,6 @@ class Wiring:
             b_address=pair[0] if pair else None,
             mtu_bytes=layout.spec.node_mtu_bytes,
         )
-
-    @property
-    def _links_below(self) -> int:
-        """Return how many links the nodes take from the bottom of the pool: only RoCE routes down to the node."""
-        return self.layout.node_links if self.layout.spec.kind == "roce" else 0
 
     def _node_pair(self, link: int | None) -> tuple[str, str] | None:
         """Return the addresses of a node's link: the leaf's end is the even one. Only RoCE routes down to the node."""
@@ -93,35 +111,35 @@ class Wiring:
 
     # -- uplinks ------------------------------------------------------------------------------------------------
     def _uplink_cables(self) -> Iterator[CablePlan]:
-        layout, tiers = self.layout, self.layout.tiers
+        tiers = self.layout.tiers
         if tiers is None:
             return
-        # With three tiers, the links of both upper tiers take turns, so that each grows by itself.
-        step, leaf_first = (2, layout.down_ports) if tiers.cores else (1, layout.down_ports)
-        spine_first = self._switch_of("spine").port_count // 2
-        for link in leaf_spine_links(tiers):
-            number = (link.lower * layout.uplinks + link.uplink) * step
-            yield self._uplink("leaf-spine", link, leaf_first, number)
-        for link in spine_core_links(tiers):
-            number = (link.lower * spine_first + link.uplink) * step + 1
-            yield self._uplink("spine-core", link, spine_first, number)
+        # With three tiers, the links of both upper tiers take turns in the pool, so that each grows by itself.
+        step = 2 if tiers.cores else 1
+        leaf_links = leaf_spine_links(tiers)
+        yield from self._uplinks("leaf-spine", leaf_links, self.layout.down_ports, self.layout.uplinks, 0, step)
+        if tiers.cores:
+            half = len(self.ports[self.layout.switches["spine"][0].model].names) // 2
+            yield from self._uplinks("spine-core", spine_core_links(tiers), half, half, 1, step)
 
-    def _switch_of(self, role: str) -> Switch:
-        return self.catalog.switches[self.layout.switches[role][0].model]
-
-    def _uplink(self, kind: UplinkKind, link: Link, first_up: int, number: int) -> CablePlan:
-        lower, upper = kind.split("-")
-        below, above = self.layout.switches[lower][link.lower], self.layout.switches[upper][link.upper]
-        below_model, above_model = self.catalog.switches[below.model], self.catalog.switches[above.model]
-        below_rate = below_model.block_of(first_up + link.uplink)[0].rate_gbps
-        pair = self.links.top_pair(number, self._links_below) if self.links else None
-        return CablePlan(
-            a=End(device=below.name, port=below_model.port_name(first_up + link.uplink)),
-            b=End(device=above.name, port=above_model.port_name(link.port)),
-            rate_gbps=min(below_rate, above_model.block_of(link.port)[0].rate_gbps),
-            kind=kind,
-            length_m=self.floor.length_m(below.name, above.name),
-            a_address=pair[0] if pair else None,
-            b_address=pair[1] if pair else None,
-            mtu_bytes=self.layout.spec.mtu_bytes,
-        )
+    def _uplinks(  # noqa: PLR0913, PLR0917 - a tier's links, its ports and its places in the pool
+        self, kind: UplinkKind, links: Iterable[Link], first_up: int, uplinks: int, offset: int, step: int
+    ) -> Iterator[CablePlan]:
+        """Yield the cables between two tiers; `uplinks`, `offset` and `step` give each link its place in the pool."""
+        lower, upper = (self.layout.switches[role] for role in kind.split("-"))
+        below, above = self.ports[lower[0].model], self.ports[upper[0].model]
+        links_below = self.layout.node_links if self.layout.spec.kind == "roce" else 0
+        for link in links:
+            down, up = lower[link.lower].name, upper[link.upper].name
+            number = (link.lower * uplinks + link.uplink) * step + offset
+            pair = self.links.top_pair(number, links_below) if self.links else None
+            yield CablePlan(
+                a=End(device=down, port=below.name(first_up + link.uplink)),
+                b=End(device=up, port=above.name(link.port)),
+                rate_gbps=min(below.rate(first_up + link.uplink), above.rate(link.port)),
+                kind=kind,
+                length_m=self.floor.length_m(down, up),
+                a_address=pair[0] if pair else None,
+                b_address=pair[1] if pair else None,
+                mtu_bytes=self.layout.spec.mtu_bytes,
+            )
