@@ -40,7 +40,7 @@ def check_scale_from_zero(spec: SiteSpec, _plan: SitePlan) -> Iterator[Finding]:
                 ("autoscaling", "endpoints", name, "min_replicas"),
                 "scale-from-zero",
                 what=f"endpoint {name} may scale to zero, and nothing would wake it",
-                have=f"min_replicas 0, and a queue ({scaling.metric or VLLM_QUEUE}) that replicas report themselves",
+                have="min_replicas 0: no replica reports a queue then, and KEDA's fallback does not lift it from zero",
                 fix="set min_replicas to 1 or more",
             )
 
@@ -53,7 +53,7 @@ def check_bounds(spec: SiteSpec, _plan: SitePlan) -> Iterator[Finding]:
                 spec,
                 ("autoscaling", "endpoints", name, "max_replicas"),
                 "bad-bounds",
-                what=f"endpoint {name} may have at most {scaling.max_replicas} replicas and at least more",
+                what=f"endpoint {name} needs {scaling.min_replicas} replicas and may have {scaling.max_replicas}",
                 have=f"min_replicas {scaling.min_replicas}, max_replicas {scaling.max_replicas}",
                 fix=f"raise max_replicas to {scaling.min_replicas} or more",
             )
