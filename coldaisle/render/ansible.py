@@ -16,7 +16,6 @@ import yaml
 
 import coldaisle
 from coldaisle.paths import state_dir
-from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
 from coldaisle.plan.model import NodePlan, PoolPlan, ProvisioningPlan, SitePlan
 from coldaisle.plan.plays import host_facts, plan_plays
 from coldaisle.render import boot
@@ -116,27 +115,22 @@ def _connection_vars(plan: SitePlan, address: str) -> Vars:
 def _bmc_vars(node: NodePlan) -> Vars:
     if node.bmc is None:
         return {}
-    return {
-        "bmc_address": node.bmc.address,
-        "bmc_protocol": node.bmc.protocol,
-        "bmc_credentials": node.bmc.credentials,
-        "bmc_ca_file": node.bmc.ca_file,
+    access = {
+        "address": node.bmc.address,
+        "protocol": node.bmc.protocol,
+        "credentials": node.bmc.credentials,
+        "ca_file": node.bmc.ca_file and str(Path(node.bmc.ca_file).expanduser()),
     }
+    return {"bmc_access": access, "read_bmc_access": access}
 
 
 def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
     """Files to write on the provisioner, and files to copy there from the image folders of the deploy host."""
     facts = next(play.facts[provisioning.host] for play in plan_plays(plan) if play.playbook == "pxe")
-    keys = {pool.name: pool.os.admin_authorized_keys_file for pool in plan.pools}
     return {
         "pxe_facts": dict(facts),
         "pxe_files": [file.as_dict() for file in boot.pxe_files(plan, provisioning)],
         "pxe_images": boot.image_copies(provisioning),
-        "pxe_seeds": [
-            {"folder": boot.seed_folder(node), "authorized_keys_file": keys[node.pool]}
-            for node in plan.nodes
-            if node.boot == "network"
-        ],
     }
 
 
@@ -149,7 +143,6 @@ def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
             if nic.mac
         ],
         "os_admin_user": pool.os.admin_user,
-        "os_admin_authorized_keys_file": pool.os.admin_authorized_keys_file,
     }
 
 
@@ -168,10 +161,10 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
     if cluster is None:
         return {}
     return {
-        "kubernetes_files": [file.as_dict() for file in boot.kubernetes_files(node, kubelet_config_text(cluster))],
-        "kubernetes_bootstrap_kubeconfig": boot.bootstrap_kubeconfig(cluster, f"{PKI_FOLDER}/ca.crt"),
-        "kubernetes_ca_file": cluster.ca_file,
-        "kubernetes_ca_path": f"{PKI_FOLDER}/ca.crt",
+        "kubernetes_files": [file.as_dict() for file in boot.kubernetes_files(node, cluster)],
+        "kubernetes_bootstrap_kubeconfig": boot.bootstrap_kubeconfig(cluster),
+        "kubernetes_node_name": node.name,
+        "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
         "kubernetes_kubeconfig": cluster.kubeconfig,
         "kubernetes_bootstrap_token": cluster.bootstrap_token,
     }

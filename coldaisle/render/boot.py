@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 import coldaisle
+from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         ImagePlan,
         NicPlan,
         NodePlan,
+        OsPlan,
         PoolPlan,
         ProvisioningPlan,
         RdmaPlan,
@@ -33,6 +35,7 @@ HTTP_ROOT = "/srv/coldaisle/http"
 """What the provisioner serves over HTTP: boot scripts, images and seeds."""
 
 DNSMASQ_CONFIG = "/etc/coldaisle/dnsmasq.conf"
+DNSMASQ_UNIT = "coldaisle-dnsmasq"
 
 TFTP_ROOT = "/usr/lib/ipxe"
 """Where Debian's ipxe package puts the first programs of a network boot."""
@@ -48,21 +51,32 @@ BOOT_PROGRAMS = (
 SELF_SET_PREFIXES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubelet.kubernetes.io/")
 """Reserved prefixes of labels that a kubelet may still set on its own node."""
 
+DSCP_SHIFT = 2
+"""A DSCP is the upper six bits of the type-of-service byte (RFC 2474)."""
+
 FIRST_RAIL_TABLE = 100
 """Routing table of rail 0; rail N has this number plus N. Below the kernel's own tables (253 to 255)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostFile:
-    """A text file of a host. `mode` is octal, as chmod writes it."""
+    """
+    A text file of a host: `content`, or `content_file` on the deploy host. `mode` is octal, as chmod writes it.
+
+    `reload` names who reads the file: `networkd`, `systemd`, `udev`, or a unit that is restarted if it runs.
+    """
 
     path: str
-    content: str
+    content: str | None = None
+    content_file: str | None = None
     mode: str = "0644"
+    owner: str = "root"
+    reload: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the file as the `files` module of the collection takes it."""
-        return {"path": self.path, "content": self.content, "mode": self.mode}
+        source = {"content": self.content} if self.content_file is None else {"content_file": self.content_file}
+        return {"path": self.path, **source, "mode": self.mode, "owner": self.owner, "reload": list(self.reload)}
 
 
 def templates_dir() -> Path:
@@ -94,9 +108,10 @@ def pxe_files(plan: SitePlan, provisioning: ProvisioningPlan) -> tuple[HostFile,
     """Return what the provisioner needs beside the images: DHCP, TFTP and HTTP settings, a script and a seed a node."""
     nodes = [node for node in plan.nodes if _boot_mac(node)]
     files = [
-        HostFile(path=DNSMASQ_CONFIG, content=_dnsmasq(plan, provisioning, nodes)),
+        HostFile(path=DNSMASQ_CONFIG, content=_dnsmasq(plan, provisioning, nodes), reload=(DNSMASQ_UNIT,)),
         HostFile(
-            path="/etc/systemd/system/coldaisle-dnsmasq.service",
+            path=f"/etc/systemd/system/{DNSMASQ_UNIT}.service",
+            reload=("systemd", DNSMASQ_UNIT),
             content=_render(
                 "pxe/dnsmasq.service.j2",
                 interface=provisioning.interface,
@@ -104,14 +119,25 @@ def pxe_files(plan: SitePlan, provisioning: ProvisioningPlan) -> tuple[HostFile,
                 router_address=router_address(plan.name),
             ),
         ),
-        HostFile(path="/etc/nginx/conf.d/coldaisle.conf", content=_nginx(plan, provisioning, nodes)),
+        HostFile(path="/etc/nginx/conf.d/coldaisle.conf", content=_nginx(plan, provisioning, nodes), reload=("nginx",)),
     ]
     for node in (node for node in nodes if node.boot == "network"):
         image = _image_of(plan, provisioning, node)
         script = boot_script(provisioning, node, image)
         files.append(HostFile(path=f"{HTTP_ROOT}/{_script_path(node)}", content=script))
-        files.append(HostFile(path=f"{HTTP_ROOT}/{_seed_path(node)}/hostname", content=f"{node.name}\n"))
+        files += _seed(plan, node)
     return tuple(files)
+
+
+def _seed(plan: SitePlan, node: NodePlan) -> list[HostFile]:
+    """Return what a node fetches before it has anything else: its name, and who may log in."""
+    pool = next(pool for pool in plan.pools if pool.name == node.pool)
+    folder = f"{HTTP_ROOT}/{_seed_path(node)}"
+    keys = pool.os.admin_authorized_keys_file
+    return [
+        HostFile(path=f"{folder}/hostname", content=f"{node.name}\n"),
+        HostFile(path=f"{folder}/authorized_keys", content_file=keys),
+    ]
 
 
 def router_address(site: str) -> str:
@@ -163,11 +189,6 @@ def image_copies(provisioning: ProvisioningPlan) -> list[dict[str, str | None]]:
         for file in (image.kernel, image.initrd, image.rootfs)
         for source in (f"{image.source}/{file}",)
     ]
-
-
-def seed_folder(node: NodePlan) -> str:
-    """Return the folder on the provisioner that a node fetches its first files from."""
-    return f"{HTTP_ROOT}/{_seed_path(node)}"
 
 
 def _dnsmasq(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePlan]) -> str:
@@ -252,12 +273,31 @@ def os_files(node: NodePlan, pool: PoolPlan) -> tuple[HostFile, ...]:
     if pool.os.hugepages_2mi:
         sysctl["vm.nr_hugepages"] = str(pool.os.hugepages_2mi)
     files = [HostFile(path="/etc/sysctl.d/90-coldaisle.conf", content=_render("os/sysctl.conf.j2", sysctl=sysctl))]
+    files += _admin_files(pool.os)
     if pool.os.ntp_servers:
         content = _render("os/timesyncd.conf.j2", servers=pool.os.ntp_servers)
-        files.append(HostFile(path="/etc/systemd/timesyncd.conf.d/coldaisle.conf", content=content))
+        path = "/etc/systemd/timesyncd.conf.d/coldaisle.conf"
+        files.append(HostFile(path=path, content=content, reload=("systemd-timesyncd",)))
     for nic in node.nics:
         files += _nic_files(nic)
     return tuple(files)
+
+
+def _admin_files(os: OsPlan) -> list[HostFile]:
+    """Return the keys and the rights of the user that people log in as."""
+    return [
+        HostFile(
+            path=f"/home/{os.admin_user}/.ssh/authorized_keys",
+            content_file=os.admin_authorized_keys_file,
+            mode="0600",
+            owner=os.admin_user,
+        ),
+        HostFile(
+            path=f"/etc/sudoers.d/90-{os.admin_user}",
+            content=f"{os.admin_user} ALL=(ALL) NOPASSWD: ALL\n",
+            mode="0440",
+        ),
+    ]
 
 
 def _nic_files(nic: NicPlan) -> list[HostFile]:
@@ -265,7 +305,7 @@ def _nic_files(nic: NicPlan) -> list[HostFile]:
         return []
     folder = "/etc/systemd/network"
     link = _render("os/nic.link.j2", mac=nic.mac, name=nic.name, mtu_bytes=nic.mtu_bytes)
-    files = [HostFile(path=f"{folder}/10-coldaisle-{nic.name}.link", content=link)]
+    files = [HostFile(path=f"{folder}/10-coldaisle-{nic.name}.link", content=link, reload=("udev",))]
     if nic.rail is not None and nic.address is not None:
         network = _render(
             "os/rail.network.j2",
@@ -276,7 +316,8 @@ def _nic_files(nic: NicPlan) -> list[HostFile]:
             gateway=nic.gateway,
             table=FIRST_RAIL_TABLE + nic.rail,
         )
-        files.append(HostFile(path=f"{folder}/20-coldaisle-{nic.name}.network", content=network))
+        path = f"{folder}/20-coldaisle-{nic.name}.network"
+        files.append(HostFile(path=path, content=network, reload=("networkd",)))
     return files
 
 
@@ -284,7 +325,7 @@ def rdma_files(node: NodePlan, rdma: RdmaPlan) -> tuple[HostFile, ...]:
     """Return the limits of locked memory and the virtual functions of each port as files."""
     limit = "infinity" if rdma.memlock == "unlimited" else rdma.memlock
     nics = [nic for nic in node.nics if nic.rail is not None and nic.mac and nic.vfs]
-    return (
+    files = [
         HostFile(
             path="/etc/security/limits.d/90-coldaisle-memlock.conf",
             content=_render("rdma/limits.conf.j2", memlock=rdma.memlock),
@@ -296,8 +337,13 @@ def rdma_files(node: NodePlan, rdma: RdmaPlan) -> tuple[HostFile, ...]:
         HostFile(
             path="/etc/udev/rules.d/90-coldaisle-vfs.rules",
             content=_render("rdma/vfs.rules.j2", nics=nics),
+            reload=("udev",),
         ),
-    )
+    ]
+    if rdma.dscp is not None:
+        content = _render("rdma/roce.service.j2", dscp=rdma.dscp, tos=rdma.dscp << DSCP_SHIFT)
+        files.append(HostFile(path="/etc/systemd/system/coldaisle-roce.service", content=content, reload=("systemd",)))
+    return tuple(files)
 
 
 def gpu_files() -> tuple[HostFile, ...]:
@@ -306,27 +352,34 @@ def gpu_files() -> tuple[HostFile, ...]:
 
 
 # -- cluster ----------------------------------------------------------------------------------------------------
-def kubernetes_files(node: NodePlan, kubelet_config: str) -> tuple[HostFile, ...]:
-    """Return the runtime's and the kubelet's settings."""
+def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ...]:
+    """Return the runtime's and the kubelet's settings, and the cluster's CA certificate."""
+    kubelet_config, ca_file = kubelet_config_text(cluster), cluster.ca_file
     return (
-        HostFile(path="/etc/containerd/config.toml", content=_render("kubernetes/containerd.toml.j2")),
-        HostFile(path="/var/lib/kubelet/config.yaml", content=kubelet_config),
+        HostFile(
+            path="/etc/containerd/config.toml",
+            content=_render("kubernetes/containerd.toml.j2"),
+            reload=("containerd",),
+        ),
+        HostFile(path=f"{PKI_FOLDER}/ca.crt", content_file=ca_file, reload=("kubelet",)),
+        HostFile(path="/var/lib/kubelet/config.yaml", content=kubelet_config, reload=("kubelet",)),
         HostFile(
             path="/etc/systemd/system/kubelet.service",
+            reload=("systemd", "kubelet"),
             content=_render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node)),
         ),
     )
 
 
-def bootstrap_kubeconfig(cluster: ClusterPlan, ca_path: str) -> dict[str, Any]:
+def bootstrap_kubeconfig(cluster: ClusterPlan) -> dict[str, Any]:
     """Return the kubeconfig of a join without its token, which the role adds when it runs."""
+    access = {"server": cluster.api_server, "certificate-authority": f"{PKI_FOLDER}/ca.crt"}
+    context = {"cluster": cluster.name, "user": "bootstrap"}
     return {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [
-            {"name": cluster.name, "cluster": {"server": cluster.api_server, "certificate-authority": ca_path}}
-        ],
-        "contexts": [{"name": "bootstrap", "context": {"cluster": cluster.name, "user": "bootstrap"}}],
+        "clusters": [{"name": cluster.name, "cluster": access}],
+        "contexts": [{"name": "bootstrap", "context": context}],
         "current-context": "bootstrap",
     }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from ansible.errors import AnsibleFilterError
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_FACTS, different
 
 BMC_FACTS = frozenset({"power", "boot_order"})
@@ -30,6 +32,11 @@ def node_facts(names: Iterable[str]) -> list[str]:
     return [name for name in names if _kind(name) in NODE_FACTS]
 
 
+def only(facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the facts of these names."""
+    return {name: facts[name] for name in names}
+
+
 def differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Mapping[str, str]) -> list[str]:
     """Return a sentence for each fact that does not fit the plan or could not be read."""
     return [
@@ -38,6 +45,27 @@ def differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Map
         else f"{name}: {errors.get(name, 'not read')}"
         for name in different(planned, seen)
     ]
+
+
+def with_contents(files: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """
+    Return files with their contents: one that has `content_file` gets the text of that file of the deploy host.
+
+    Raises:
+        AnsibleFilterError: the file cannot be read.
+
+    """
+    found = []
+    for file in files:
+        entry = dict(file)
+        source = entry.pop("content_file", None)
+        if source is not None:
+            try:
+                entry["content"] = Path(source).expanduser().read_text(encoding="utf-8")
+            except OSError as error:
+                raise AnsibleFilterError(f"{source}, wanted for {entry['path']}: {error.strerror}") from error
+        found.append(entry)
+    return found
 
 
 class FilterModule:
@@ -50,4 +78,6 @@ class FilterModule:
             "bmc_facts": bmc_facts,
             "node_facts": node_facts,
             "differences": differences,
+            "only": only,
+            "with_contents": with_contents,
         }

@@ -22,12 +22,13 @@ class Fact:
     How one kind of fact is read and, where a host can change it, set.
 
     `read` and `set` take the part of the fact's name after the first dot; `hint` says what to look at when the fact
-    does not come true.
+    does not come true. `from_files` marks a fact that the files of an earlier task make true: there is nothing to set.
     """
 
     read: Callable[[str], Value]
     set: Callable[[str, Value, Context], None] | None = None
     hint: str = ""
+    from_files: bool = False
 
 
 @dataclass(frozen=True)

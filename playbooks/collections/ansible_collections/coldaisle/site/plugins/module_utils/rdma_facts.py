@@ -17,6 +17,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
 )
 
 RDMA_CM = Path("/sys/kernel/config/rdma_cm")
+ROCE_SERVICE = "coldaisle-roce.service"
+"""Written by the role: it sets the class at every boot, and now."""
+
 DSCP_SHIFT = 2
 """A DSCP is the upper six bits of the type-of-service byte that rdma_cm takes (RFC 2474)."""
 
@@ -59,27 +62,19 @@ def _read_device(nic: str) -> str:
     return link["state"].lower() if link else "absent"
 
 
-def _roce_paths() -> list[Path]:
-    """Return the file of each device's default type of service; making a device's folder is how configfs shows it."""
-    if not RDMA_CM.is_dir():
-        raise FactError(f"{RDMA_CM} is not there: load rdma_cm and mount configfs")
-    found = []
-    for link in _devices().values():
-        (RDMA_CM / link["ifname"]).mkdir(exist_ok=True)
-        found.append(RDMA_CM / link["ifname"] / "ports" / str(link["port"]) / "default_roce_tos")
-    return found
-
-
 def _read_dscp(_name: str) -> Value:
-    values = sorted({int(read_text(path)) >> DSCP_SHIFT for path in _roce_paths()})
-    if not values:
+    """Return the class of all devices; configfs shows a device only once its folder was made, by whoever sets it."""
+    devices = _devices().values()
+    if not devices:
         raise FactError("there is no RDMA device whose class could be read")
-    return values[0] if len(values) == 1 else ",".join(map(str, values))
+    paths = [RDMA_CM / link["ifname"] / "ports" / str(link["port"]) / "default_roce_tos" for link in devices]
+    values = sorted({str(int(read_text(path)) >> DSCP_SHIFT) if path.exists() else "not set" for path in paths})
+    return int(values[0]) if len(values) == 1 and values[0].isdigit() else ",".join(values)
 
 
-def _set_dscp(_name: str, planned: Value, _context: Context) -> None:
-    for path in _roce_paths():
-        write_text(path, f"{int(planned) << DSCP_SHIFT}\n")
+def _set_dscp(_name: str, _planned: Value, _context: Context) -> None:
+    run("systemctl", "enable", ROCE_SERVICE)
+    run("systemctl", "restart", ROCE_SERVICE)
 
 
 def _read_memlock(_name: str) -> str:

@@ -56,7 +56,9 @@ def _read_image(name: str) -> str:
 
 FACTS: dict[str, Fact] = {
     "service": Fact(_read_service, _set_service, "systemctl status and journalctl -u of the unit"),
-    "kubelet_config": Fact(_read_kubelet_config, None, f"{KUBELET_CONFIG}"),
-    "boot": Fact(_read_boot, None, f"{HTTP_ROOT}/boot"),
-    "image": Fact(_read_image, None, "the image folder on the deploy host, and the digest in provisioning.yaml"),
+    "kubelet_config": Fact(_read_kubelet_config, None, f"{KUBELET_CONFIG}", from_files=True),
+    "boot": Fact(_read_boot, None, f"{HTTP_ROOT}/boot", from_files=True),
+    "image": Fact(
+        _read_image, None, "the image folder on the deploy host, and the digest in provisioning.yaml", from_files=True
+    ),
 }

@@ -11,7 +11,10 @@ description:
   - A host pays for one task instead of one a file.
 options:
   files:
-    description: The files, each with C(path), C(content), and optionally C(mode) (octal, as text) and C(owner).
+    description:
+      - The files, each with C(path), C(content), and optionally C(mode) (octal, as text), C(owner), and C(reload).
+      - C(reload) names who reads the file and must be told, C(networkd), C(systemd), C(udev), or a unit that is
+        restarted if it runs. Each is told once, after all files are written.
     type: list
     elements: dict
     required: true
@@ -32,6 +35,11 @@ paths:
   returned: always
   type: list
   elements: str
+reloaded:
+  description: Who was told of the new files.
+  returned: always
+  type: list
+  elements: str
 """
 
 import os
@@ -43,6 +51,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.services import tell
 
 PRIVATE = 0o077
 """A file that only its owner may read lies in a folder that only its owner may enter."""
@@ -61,12 +71,14 @@ def main() -> None:
                     "content": {"type": "str", "required": True},
                     "mode": {"type": "str", "default": "0644"},
                     "owner": {"type": "str", "default": "root"},
+                    "reload": {"type": "list", "elements": "str", "default": []},
                 },
             }
         },
         supports_check_mode=True,
     )
     changed: list[str] = []
+    readers: dict[str, None] = {}
     diffs = []
     for entry in module.params["files"]:
         path = Path(entry["path"])
@@ -74,10 +86,21 @@ def main() -> None:
         if before == (entry["content"], int(entry["mode"], 8), entry["owner"]):
             continue
         changed.append(str(path))
+        readers |= dict.fromkeys(entry["reload"])
         diffs.append(_diff(path, before[0] if before else "", entry["content"]))
         if not module.check_mode:
             _write(module, path, entry)
-    module.exit_json(changed=bool(changed), paths=changed, diff=diffs)
+    if not module.check_mode:
+        _tell_all(module, list(readers))
+    module.exit_json(changed=bool(changed), paths=changed, reloaded=list(readers), diff=diffs)
+
+
+def _tell_all(module: AnsibleModule, readers: list[str]) -> None:
+    for reader in readers:
+        try:
+            tell(reader)
+        except FactError as error:
+            module.fail_json(msg=f"the files are written, but {reader} did not take them: {error}")
 
 
 def _current(path: Path) -> tuple[str, int, str] | None:

@@ -1,0 +1,115 @@
+"""A Kubernetes node's labels, taints and readiness, by the cluster's API from the deploy host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import httpx
+import yaml
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
+from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_secret
+from lightkube import ApiError, Client, KubeConfig
+from lightkube.core.exceptions import LoadResourceError
+from lightkube.models.core_v1 import Taint
+from lightkube.resources.core_v1 import Node
+
+FIELD_MANAGER = "coldaisle"
+TIMEOUT_S = 15
+OWN_TAINT_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Taints that Kubernetes puts on and takes off by itself: they are no part of the plan."""
+
+
+class Cluster:
+    """The nodes of a cluster."""
+
+    def __init__(self, kubeconfig: str) -> None:
+        """
+        Log in with a kubeconfig that is given by reference.
+
+        Raises:
+            FactError: the kubeconfig cannot be read or says nothing.
+
+        """
+        try:
+            config = KubeConfig.from_dict(yaml.safe_load(read_secret(kubeconfig)))
+            timeout = httpx.Timeout(TIMEOUT_S)
+            self._client = Client(config=config.get(), field_manager=FIELD_MANAGER, timeout=timeout, trust_env=False)
+        except (TypeError, KeyError, ValueError, yaml.YAMLError, LoadResourceError) as error:
+            raise FactError(f"{kubeconfig}: not a kubeconfig ({error})") from error
+
+    def node(self, name: str) -> Node | None:
+        """
+        Return a node, or None where the cluster has none of this name.
+
+        Raises:
+            FactError: the API does not answer, or refuses.
+
+        """
+        try:
+            return self._client.get(Node, name)
+        except ApiError as error:
+            if error.status.code == httpx.codes.NOT_FOUND:
+                return None
+            raise FactError(f"the API server refuses: {error}") from error
+        except httpx.HTTPError as error:
+            raise FactError(f"no answer of the API server: {type(error).__name__}: {error}") from error
+
+    def patch(self, name: str, labels: Mapping[str, str], taints: list[Taint] | None) -> None:
+        """Set labels, and where given all taints, of a node."""
+        change: dict[str, Any] = {"metadata": {"labels": dict(labels)}}
+        if taints is not None:
+            change["spec"] = {"taints": [taint.to_dict() for taint in taints] or None}
+        try:
+            self._client.patch(Node, name, change)
+        except (ApiError, httpx.HTTPError) as error:
+            raise FactError(f"cannot change node {name}: {error}") from error
+
+
+def node_facts(node: Node, names: Iterable[str]) -> dict[str, Value]:
+    """Return the facts of a node; a label that it lacks is `none`."""
+    labels = (node.metadata.labels if node.metadata else None) or {}
+    found: dict[str, Value] = {}
+    for name in names:
+        kind, _, rest = name.partition(".")
+        if kind == "label":
+            found[name] = labels.get(rest, "none")
+        elif kind == "taints":
+            found[name] = ",".join(sorted(_taint_text(taint) for taint in planned_taints(node)))
+        elif kind == "node_ready":
+            found[name] = is_ready(node)
+    return found
+
+
+def is_ready(node: Node) -> bool:
+    """Return whether the node's condition Ready is true."""
+    conditions = (node.status.conditions if node.status else None) or []
+    return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
+
+
+def planned_taints(node: Node) -> list[Taint]:
+    """Return the taints that somebody decided on, without the ones of Kubernetes itself."""
+    taints = (node.spec.taints if node.spec else None) or []
+    return [taint for taint in taints if not taint.key.startswith(OWN_TAINT_PREFIXES)]
+
+
+def parsed_taints(text: str) -> list[Taint]:
+    """
+    Return the taints of `key=value:Effect,…`.
+
+    Raises:
+        FactError: a part has another form.
+
+    """
+    found = []
+    for part in (part for part in text.split(",") if part):
+        pair, _, effect = part.partition(":")
+        key, _, value = pair.partition("=")
+        if not (key and effect):
+            raise FactError(f"taint {part}: write key=value:Effect")
+        found.append(Taint(key=key, value=value or None, effect=effect))
+    return found
+
+
+def _taint_text(taint: Taint) -> str:
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"

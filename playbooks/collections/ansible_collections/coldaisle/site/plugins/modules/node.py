@@ -1,0 +1,139 @@
+#!/usr/bin/python
+"""Settle a Kubernetes node: wait until it is ready, set its labels and taints."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node
+short_description: Settle a Kubernetes node
+description:
+  - Waits until the node is there and ready, sets labels and taints that do not fit, and reads them back.
+  - Runs on the deploy host, with lightkube there.
+options:
+  name:
+    description: Name of the node.
+    type: str
+    required: true
+  kubeconfig:
+    description: Where the kubeconfig is read from, C(file:PATH) or C(env:NAME).
+    type: str
+    required: true
+  facts:
+    description: Planned C(label.KEY), C(taints) and C(node_ready).
+    type: dict
+    required: true
+  timeout_s:
+    description: How long the node may take until it is ready.
+    type: float
+    default: 120
+author:
+  - The Coldaisle authors
+"""
+
+EXAMPLES = r"""
+- name: Wait for a node and label it
+  delegate_to: localhost
+  coldaisle.site.node:
+    name: r01-n01
+    kubeconfig: file:~/.kube/config
+    facts: {node_ready: true, label.pool: guests}
+"""
+
+RETURN = r"""
+changes:
+  description: What did not fit, each with what was seen and what is planned.
+  returned: always
+  type: list
+  elements: dict
+"""
+
+import time
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import different
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
+from ansible_collections.coldaisle.site.plugins.module_utils.node import (
+    Cluster,
+    is_ready,
+    node_facts,
+    parsed_taints,
+    planned_taints,
+)
+
+POLL_S = 1.0
+
+
+def main() -> None:
+    """Settle one node."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "kubeconfig": {"type": "str", "required": True, "no_log": False},
+            "facts": {"type": "dict", "required": True},
+            "timeout_s": {"type": "float", "default": 120.0},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        changes = _settle(module.params, check=module.check_mode)
+    except FactError as error:
+        module.fail_json(msg=f"node {module.params['name']}: {error}")
+    before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
+    after = "".join(f"{change['fact']} = {change['planned']}\n" for change in changes)
+    module.exit_json(changed=bool(changes), changes=changes, diff={"before": before, "after": after})
+
+
+def _settle(params: dict[str, Any], *, check: bool) -> list[dict[str, Any]]:
+    """Return what did not fit, after it was set; waiting until a node is ready changes nothing."""
+    cluster, name, planned = Cluster(params["kubeconfig"]), params["name"], params["facts"]
+    if check:
+        node = cluster.node(name)
+        seen = node_facts(node, planned) if node else dict.fromkeys(planned, "no such node")
+        return _changes(planned, seen)
+    _wait_until_ready(cluster, name, params["timeout_s"])
+    changes = _changes(planned, _seen(cluster, name, planned))
+    if changes:
+        _set(cluster, name, planned)
+        left = _changes(planned, _seen(cluster, name, planned))
+        if left:
+            raise FactError("; ".join(f"{it['fact']} is {it['seen']}, planned {it['planned']}" for it in left))
+    return changes
+
+
+def _set(cluster: Cluster, name: str, planned: dict[str, Any]) -> None:
+    labels = {key.removeprefix("label."): str(value) for key, value in planned.items() if key.startswith("label.")}
+    taints = None
+    if "taints" in planned:
+        node = cluster.node(name)
+        own = [taint for taint in (node.spec.taints or [] if node and node.spec else [])]
+        chosen = {taint.key for taint in planned_taints(node)} if node else set()
+        taints = [taint for taint in own if taint.key not in chosen] + parsed_taints(str(planned["taints"]))
+    cluster.patch(name, labels, taints)
+
+
+def _seen(cluster: Cluster, name: str, planned: dict[str, Any]) -> dict[str, Value]:
+    node = cluster.node(name)
+    if node is None:
+        raise FactError("it was in the cluster, and is gone")
+    return node_facts(node, planned)
+
+
+def _wait_until_ready(cluster: Cluster, name: str, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        node = cluster.node(name)
+        if node and is_ready(node):
+            return
+        if time.monotonic() > deadline:
+            state = "is not in the cluster" if node is None else "is not ready"
+            raise FactError(f"it {state} after {timeout_s:g} s (look at journalctl -u kubelet on the host, kubectl get csr)")
+        time.sleep(POLL_S)
+
+
+def _changes(planned: dict[str, Any], seen: dict[str, Value]) -> list[dict[str, Any]]:
+    return [{"fact": name, "seen": seen.get(name), "planned": planned[name]} for name in different(planned, seen)]
+
+
+if __name__ == "__main__":
+    main()
