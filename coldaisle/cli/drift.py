@@ -26,9 +26,7 @@ Site = Annotated[str, typer.Argument(metavar="[SITE]", help="The site; also the 
 Stack = Annotated[str | None, typer.Option("--stack", help="The stack, where it is not named as the site.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")]
 Junit = Annotated[bool, typer.Option("--junit", help="Print JUnit XML.")]
-Detailed = Annotated[
-    bool, typer.Option("--detailed-exitcode", help="Exit 0, 1 or 2 as Terraform does: none, failed, changes.")
-]
+Detailed = Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 0, 1 or 2 as Terraform does.")]
 
 
 def drift(  # noqa: PLR0913 - options of a command
@@ -43,7 +41,7 @@ def drift(  # noqa: PLR0913 - options of a command
     """
     Ask every host, BMC and the cluster, and compare what they say with the plan. Changes nothing, the state included.
 
-    Drift that is known can be listed in drift/ignore.yaml of the site's folder, each entry with a reason and a last day.
+    Drift that is known is listed in drift/ignore.yaml of the site's folder, each entry with a reason and a last day.
 
     Exit status: 0 as planned, 1 the comparison failed, 2 wrong usage, 3 something did not answer, 5 drift or changes.
     With --detailed-exitcode: 0 as planned, 1 failed or not known, 2 drift or changes.

@@ -90,7 +90,13 @@ class Collector:
             case "stats":
                 self._stats = event
             case "text":
-                self._text = [*self._text[-4:], event["text"]]
+                self._remember(event["text"])
+
+    def _remember(self, text: str) -> None:
+        """Keep what Ansible says outside of tasks: its first errors, or else its last lines."""
+        errors = [line for line in self._text if "ERROR" in line]
+        if "ERROR" in text or not errors:
+            self._text = [*(errors or self._text[-3:]), text][:4]
 
     def _task(self, event: dict[str, Any]) -> None:
         host = event["host"]

@@ -76,6 +76,28 @@ class Floor:
         path = self.root / name / "runs"
         return len(path.read_text()) if path.exists() else 0
 
+    def reads(self, name: str) -> int:
+        """Return how many times a host's facts were read."""
+        path = self.root / name / "reads"
+        return len(path.read_text()) if path.exists() else 0
+
+    @property
+    def state(self) -> Path:
+        """Return the site's folder for state."""
+        return self.root / "state" / "coldaisle" / "floor"
+
+    def processes(self) -> list[str]:
+        """Return the command lines of running processes that belong to this site."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue  # it ended while we looked
+            if str(self.root) in line and "pytest" not in line:
+                found.append(line)
+        return found
+
     def inputs(self, **changes: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return the inputs of a play on all hosts."""
         hosts = {name: {**self.facts(name), "varsDigest": "v1"} for name in self.names}
@@ -132,6 +154,12 @@ class Engine:
     async def delete(self, outputs: dict[str, Any]) -> None:
         """Delete the resource."""
         await self.provider.delete(DeleteRequest(URN, "os-train", engine_map(outputs), 0))
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """Return a provider to speak to."""
+    return Engine()
 
 
 def from_engine(properties: dict[str, Any]) -> dict[str, Any]:

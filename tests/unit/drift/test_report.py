@@ -146,8 +146,10 @@ def test_every_problem_of_the_ignore_file_is_named() -> None:
         "ignore.yaml: entry 1: a reason is missing",
         "ignore.yaml: entry 2: unknown key hosts; the keys are host, reason, resource, thing, until",
         "ignore.yaml: entry 2: until must be a date, such as 2027-01-31",
-        "ignore.yaml: entry 2: it must name a resource, a host or a thing: "
-        "an entry for everything would hide everything",
+        (
+            "ignore.yaml: entry 2: it must name a resource, a host or a thing: "
+            "an entry for everything would hide everything"
+        ),
     ]
 
 

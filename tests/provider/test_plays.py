@@ -1,0 +1,200 @@
+"""The provider with real Ansible: what it runs, what it keeps of a run that fails for some, and what it reads."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from components.provider.provider import InitFailedError, PlayError
+from components.provider.run import RunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.provider.conftest import Engine, Floor
+
+SECRET = "correct-horse-battery-staple"  # noqa: S105 - the value that must not be found
+
+
+def some(floor: Floor, *names: str) -> dict[str, Any]:
+    """Return the inputs of a play on some hosts: each host costs the test a process."""
+    inputs = floor.inputs()
+    return inputs | {"hosts": {name: inputs["hosts"][name] for name in names}}
+
+
+def applied(floor: Floor, *names: str) -> dict[str, Any]:
+    """Return the outputs of a play that has run on some hosts, without running it."""
+    for name in names:
+        floor.set(name, "facts.json", f'{{"hostname": "{name}", "mtu.rail0": 9000}}')
+    return some(floor, *names)
+
+
+def test_three_of_four_are_kept_and_the_next_run_resumes(floor: Floor, engine: Engine) -> None:
+    """One host fails: the others stay applied, the reason names it, and the next run works on it alone."""
+    floor.set("h2", "behaviour", "fail")
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(floor.inputs()))
+    assert sorted(caught.value.outputs["hosts"]) == ["h1", "h3", "h4"]
+    [reason] = caught.value.reasons
+    assert reason.startswith("h2: failed in task 'Settle | Write the facts': the firmware refused 8 virtual functions")
+    assert "settle.yml:" in reason
+    assert "h1 settle | Settle | Write the facts … changed" in engine.lines
+    assert "h1 settle | done (changed)" in engine.lines
+    floor.set("h2", "behaviour", "")
+    outputs = asyncio.run(engine.update(caught.value.outputs, floor.inputs()))
+    assert outputs["hosts"] == floor.inputs()["hosts"]
+    assert [floor.runs(name) for name in floor.names] == [1, 2, 1, 1]
+
+
+def test_applied_means_verified(floor: Floor, engine: Engine) -> None:
+    """A playbook that says "changed" and has set nothing fails the play; so does a fact that cannot be read back."""
+    floor.set("h1", "behaviour", "pretend")
+    floor.set("h2", "unreadable", "hostname")
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(some(floor, "h1", "h2")))
+    assert [reason.split(";")[0] for reason in caught.value.reasons] == [
+        "h1: failed in task 'read back': hostname is None after the run, planned h1",
+        "h2: failed in task 'read back': hostname could not be read: the tool is not installed",
+    ]
+    assert caught.value.outputs["hosts"]["h2"] == {"mtu.rail0": 9000, "varsDigest": "v1"}
+
+
+def test_read_sees_drift_and_the_update_repairs_only_that_host(floor: Floor, engine: Engine) -> None:
+    """The outputs of a read have what was seen; the diff names it, and the update runs on that host alone."""
+    outputs, inputs = applied(floor, "h1", "h3"), some(floor, "h1", "h3")
+    floor.set("h3", "facts.json", '{"hostname": "h3"}')
+    outputs = asyncio.run(engine.read(outputs, inputs))
+    assert asyncio.run(engine.diff(outputs, inputs)) == {'hosts["h3"]["mtu.rail0"]': "UPDATE"}
+    assert outputs["hosts"]["h3"]["mtu.rail0"] == "absent"
+    assert asyncio.run(engine.update(outputs, inputs)) == some(floor, "h1", "h3") | defaults()
+    assert (floor.runs("h1"), floor.runs("h3")) == (0, 1)
+
+
+def defaults() -> dict[str, Any]:
+    """Return the options that the outputs of a play have."""
+    return {"timeoutS": 3600, "forks": 25, "onDelete": "undo"}
+
+
+def test_a_silent_host_keeps_what_was_last_seen(floor: Floor, engine: Engine) -> None:
+    """Unreachable is neither drift nor gone: old facts stay, the reason says since when, and others are still read."""
+    outputs, inputs = applied(floor, "h1", "h2"), some(floor, "h1", "h2")
+    floor.set("h1", "facts.json", '{"hostname": "h1", "mtu.rail0": 1500}')
+    floor.write_inventory(unreachable=("h2",))
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.read(outputs, inputs))
+    assert caught.value.resource_id == "os-train"
+    assert caught.value.outputs["hosts"]["h2"] == inputs["hosts"]["h2"]
+    assert caught.value.outputs["hosts"]["h1"]["mtu.rail0"] == 1500
+    [reason] = caught.value.reasons
+    assert reason.startswith("h2: could not tell since 20")
+    assert "hostname, mtu.rail0: unreachable" in reason
+
+
+def test_reads_that_come_together_are_one_run(floor: Floor, engine: Engine) -> None:
+    """Six plays on the same host cost one start of Ansible: the engine reads resources side by side."""
+    outputs, inputs = applied(floor, "h1"), some(floor, "h1")
+
+    async def all_of_them() -> None:
+        answers = await asyncio.gather(*(engine.read(outputs, inputs) for _ in range(6)))
+        assert all(answer["hosts"] == inputs["hosts"] for answer in answers)
+
+    asyncio.run(all_of_them())
+    assert floor.reads("h1") == 1
+
+
+def test_unreachable_is_not_failed(floor: Floor, engine: Engine) -> None:
+    """A host that does not answer during a run is told as that, with what to look at."""
+    floor.write_inventory(unreachable=("h1",))
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(some(floor, "h1")))
+    assert caught.value.reasons[0].startswith("h1: unreachable: ")
+    assert "look at its power and its console" in caught.value.reasons[0]
+
+
+def test_cancel_stops_the_playbook_and_keeps_the_resource(floor: Floor, engine: Engine) -> None:
+    """After a cancel the run ends within seconds, says where it was, and leaves no process and no file."""
+    floor.set("h1", "behaviour", "sleep 60")
+
+    async def cancelled() -> InitFailedError:
+        running = asyncio.create_task(engine.create(some(floor, "h1")))
+        while not floor.runs("h1"):  # noqa: ASYNC110 - a file of another process
+            await asyncio.sleep(0.1)
+        await engine.provider.cancel()
+        with pytest.raises(InitFailedError) as caught:
+            await asyncio.wait_for(running, 15)
+        return caught.value
+
+    error = asyncio.run(cancelled())
+    assert error.reasons == ["h1: stopped in task 'Settle | Write the facts'; the next run goes on from here"]
+    assert error.outputs["hosts"] == {}
+    assert list((floor.state / "runs").iterdir()) == []
+    assert floor.processes() == []
+
+
+def test_a_run_that_takes_too_long_is_stopped(floor: Floor, engine: Engine) -> None:
+    """The play's own limit ends it; the reason says which task it was in."""
+    floor.set("h1", "behaviour", "sleep 60")
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(some(floor, "h1") | {"timeoutS": 6}))
+    assert caught.value.reasons[0].startswith("h1: not finished after 6 s in task")
+    assert floor.processes() == []
+
+
+def test_a_host_that_another_run_holds_is_left_alone(floor: Floor, engine: Engine) -> None:
+    """Two runs on one host do not fight: the second is refused and told who is at work."""
+    locks = floor.state / "locks"
+    locks.mkdir(parents=True)
+    with (locks / "h1.lock").open("w") as held:
+        held.write("the play os-serve, process 7, since 2026-11-28T01:00:00Z")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(RunError, match="h1 is being changed by the play os-serve, process 7"):
+            asyncio.run(engine.create(some(floor, "h1")))
+    assert floor.runs("h1") == 0
+
+
+def test_a_playbook_that_cannot_start_says_why(floor: Floor, engine: Engine) -> None:
+    """Where Ansible never comes as far as a host, each host fails with Ansible's own words."""
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(some(floor, "h1") | {"playbook": "broken"}))
+    assert "coldaisle.nowhere.nothing" in caught.value.reasons[0]
+
+
+def test_a_missing_ansible_is_named(floor: Floor, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a traceback nor "failed": the message says what is missing and where it was looked for."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    with pytest.raises(RunError, match="there is no ansible-playbook"):
+        asyncio.run(engine.create(some(floor, "h1")))
+
+
+def test_delete_runs_the_undo(floor: Floor, engine: Engine) -> None:
+    """A playbook with an undo is undone."""
+    asyncio.run(engine.delete(applied(floor, "h1")))
+    assert floor.seen("h1") is None
+
+
+def test_delete_without_an_undo_is_refused_unless_told_to_forget(floor: Floor, engine: Engine) -> None:
+    """Hosts do not silently stay as they are: the program has to say so."""
+    outputs = applied(floor, "h1") | {"playbook": "once"}
+    with pytest.raises(PlayError, match="has no undo"):
+        asyncio.run(engine.delete(outputs))
+    asyncio.run(engine.delete(outputs | {"onDelete": "forget"}))
+    assert engine.lines == ["1 hosts stay as they are; only their record goes"]
+
+
+def test_a_secret_of_a_playbook_goes_nowhere(floor: Floor, engine: Engine, tmp_path: Path) -> None:
+    """A value that a task looks up is in no output, line, reason or file of the state folder."""
+    file = tmp_path / "secret"
+    file.write_text(SECRET)
+    floor.write_inventory(secret_file=file)
+    floor.set("h1", "behaviour", "fail")
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(some(floor, "h1")))
+    assert SECRET not in repr((caught.value.outputs, caught.value.reasons, engine.lines))
+    assert not [
+        path for path in floor.state.rglob("*") if path.is_file() and SECRET in path.read_text(errors="replace")
+    ]
