@@ -103,8 +103,9 @@ def stop(state: Path) -> None:
 
 
 def process_status(layout: Layout) -> tuple[ProcessStatus, ...]:
-    """Return how each process of a layout is."""
-    names = ["supervisor", *(process["name"] for process in _records(layout.folder))]
+    """Return how each process of a layout is: the control plane's own, then the pods that are programs."""
+    pods = sorted(path.stem for path in layout.run.glob("pod-*.pid"))
+    names = ["supervisor", *(process["name"] for process in _records(layout.folder)), *pods]
     return tuple(_one_status(layout, name) for name in names)
 
 

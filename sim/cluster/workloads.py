@@ -77,6 +77,7 @@ class ProcessWorkload:
         """Keep what is needed to start; `hosts` gives the text of /etc/hosts, which stands in for the cluster's DNS."""
         self._layout, self._api, self._pod, self._container, self._hosts = layout, api, pod, container, hosts
         self.root = layout.pods / pod["metadata"]["uid"] / "root"
+        self._pid_file = layout.run / f"pod-{pod['metadata']['name']}.pid"
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -91,6 +92,7 @@ class ProcessWorkload:
             self._process = await asyncio.create_subprocess_exec(
                 "setpriv", "--pdeathsig", "TERM", *launcher, *words, stdout=log, stderr=log, env={**own}
             )  # fmt: skip
+        self._pid_file.write_text(f"{self._process.pid}\n")
 
     def write_hosts(self) -> None:
         """Write the names of Services and their pods' addresses, where they changed."""
@@ -105,6 +107,7 @@ class ProcessWorkload:
 
     async def stop(self) -> None:
         """Ask the program to end, and end it when it does not."""
+        self._pid_file.unlink(missing_ok=True)
         if self._process is None or self._process.returncode is not None:
             return
         self._process.terminate()
