@@ -65,8 +65,10 @@ def build_app(wanted: str | None) -> typer.Typer:
 
 def main() -> None:
     """Run the command line; every failure ends with a message and an exit status, never with a traceback."""
-    debug = "--debug" in sys.argv
-    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    # What stands behind -- belongs to somebody else's command.
+    own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    debug = "--debug" in own
+    arguments = [argument for argument in own if argument != "--debug"] + sys.argv[1 + len(own) :]
     wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
         build_app(wanted)(arguments, prog_name="coldaisle")

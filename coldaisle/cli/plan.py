@@ -26,10 +26,11 @@ _ALLOCATIONS_HEAD = """\
 
 def plan(site: Site, *, as_json: AsJson = False, allocate: Allocate = False) -> None:
     """
-    Show everything that follows from a site's spec: racks and power, fabrics, nodes, pools and plays.
+    Show everything that follows from a site's spec.
 
-    Nothing is contacted. The JSON form is described in docs/plan-json.md; one spec gives one plan, to the byte.
-    What the checks find goes to standard error.
+    Racks with their power and cooling, fabrics, pools, endpoints and plays as tables. Nothing is contacted. The JSON
+    form is described in docs/plan-json.md; one spec gives one plan, to the byte. What the checks find goes to standard
+    error.
 
     Exit status: 0 clean, 2 the spec cannot be used, 4 a check found an error (the plan is printed all the same).
 

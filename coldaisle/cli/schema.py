@@ -14,9 +14,9 @@ from coldaisle.cli.output import print_json
 
 def schema() -> None:
     """
-    Print the JSON Schema of a site's spec, made from the models that load it.
+    Print the JSON Schema of a site's spec.
 
-    An editor with it completes keys and marks mistakes while you write. Save it, and name it at the top of a file:
+    It is made from the models that load a spec. An editor with it completes keys and marks mistakes while you write. Save it, and name it at the top of a file:
 
         coldaisle schema > inventory/schema.json
 

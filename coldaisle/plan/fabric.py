@@ -40,7 +40,7 @@ def fabric_numbers(spec: SiteSpec) -> dict[str, dict[str, str]]:
         members = _members(spec, name, layout.spec)
         extras = _extra_ports(spec, name, layout.spec, layouts)
         numbers[f"fabric_{name}"] = {ports[0].device: str(index) for index, ports in members.items()}
-        numbers[f"fabric_{name}_extra"] = {f"{port.device}:{port.port}": str(at) for at, port in enumerate(extras)}
+        numbers[f"fabric_{name}_extra"] = {_extra_name(port): str(at) for at, port in extras.items()}
     return numbers | {"switches": _management_addresses(spec, layouts.values())}
 
 
@@ -49,7 +49,7 @@ def _layouts(spec: SiteSpec) -> dict[str, Layout]:
     layouts: dict[str, Layout] = {}
     for name in sorted(spec.fabrics, key=lambda name: ("switch" in spec.fabrics[name].connects, name)):
         fabric = spec.fabrics[name]
-        extras = len(_extra_ports(spec, name, fabric, layouts))
+        extras = max(_extra_ports(spec, name, fabric, layouts), default=-1) + 1
         layouts[name] = shape(name, fabric, spec.catalog, _members(spec, name, fabric), extras)
     return dict(sorted(layouts.items()))
 
@@ -67,8 +67,8 @@ def _kept(spec: SiteSpec, kind: str) -> dict[str, int]:
     return {name: int(value) for name, value in spec.allocations.get(kind, {}).items() if value.isdecimal()}
 
 
-def _extra_ports(spec: SiteSpec, name: str, fabric: FabricSpec, others: Mapping[str, Layout]) -> tuple[PortAt, ...]:
-    """Return the ports of service hosts and switches that a fabric takes, in a stable order."""
+def _extra_ports(spec: SiteSpec, name: str, fabric: FabricSpec, others: Mapping[str, Layout]) -> dict[int, PortAt]:
+    """Return the ports of service hosts and switches that a fabric takes, by the port's index among them."""
     ports = [
         port
         for device in spec.facility.devices
@@ -76,8 +76,12 @@ def _extra_ports(spec: SiteSpec, name: str, fabric: FabricSpec, others: Mapping[
     ]
     if "switch" in fabric.connects:
         ports += _management_ports(spec, (layout for other, layout in others.items() if other != name))
-    indexes = stable_indexes((f"{port.device}:{port.port}" for port in ports), _kept(spec, f"fabric_{name}_extra"))
-    return tuple(sorted(ports, key=lambda port: indexes[f"{port.device}:{port.port}"]))
+    indexes = stable_indexes((_extra_name(port) for port in ports), _kept(spec, f"fabric_{name}_extra"))
+    return dict(sorted((indexes[_extra_name(port)], port) for port in ports))
+
+
+def _extra_name(port: PortAt) -> str:
+    return f"{port.device}:{port.port}"
 
 
 def _management_ports(spec: SiteSpec, layouts: Iterable[Layout]) -> Iterator[PortAt]:

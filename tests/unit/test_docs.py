@@ -1,0 +1,63 @@
+"""Holds docs/errors.md to the ids that the code gives."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ERRORS = ROOT / "docs" / "errors.md"
+MAKERS = re.compile(r"finding|mistake|Problem|Finding|_at|_report|_run_out")
+ID = re.compile(r"[a-z]+(-[a-z]+)+")
+KINDS = ("system", "switch", "rack", "image", "endpoint", "node")
+
+
+def ids_in_code() -> set[str]:
+    """Return every id that the code gives to a problem or a finding: constants in calls of what makes them."""
+    found = {f"unknown-{kind}" for kind in KINDS}
+    for folder in ("spec", "check"):
+        for path in (ROOT / "coldaisle" / folder).glob("*.py"):
+            found |= {text for call in calls_of(path) for text in texts_of(call) if ID.fullmatch(text)}
+    return found
+
+
+def calls_of(path: Path) -> list[ast.Call]:
+    """Return the calls in a module that make a problem or a finding."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return [call for call in calls if MAKERS.search(ast.unparse(call.func))]
+
+
+def texts_of(call: ast.Call) -> list[str]:
+    """Return the constant texts among a call's arguments."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
+
+
+def ids_in_docs() -> set[str]:
+    """Return the ids that have a heading of their own."""
+    return set(re.findall(r"^### (\S+)$", ERRORS.read_text(encoding="utf-8"), flags=re.MULTILINE))
+
+
+def ids_in_cases() -> set[str]:
+    """Return the ids that the cases show."""
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "cases").glob("*/*/errors.txt"))
+    return {
+        found for text in texts for found in re.findall(r"  \[([a-z-]+)(?:, warning)?\]$", text, flags=re.MULTILINE)
+    }
+
+
+def test_every_id_is_documented() -> None:
+    """Each id of a problem or a finding has its meaning and its fix in docs/errors.md."""
+    assert (ids_in_code() | ids_in_cases()) - ids_in_docs() == set()
+
+
+def test_every_documented_id_exists() -> None:
+    """docs/errors.md speaks of no id that is gone."""
+    assert ids_in_docs() - ids_in_code() - ids_in_cases() == set()
+
+
+def test_every_documented_id_says_something() -> None:
+    """Each heading of an id is followed by text."""
+    parts = ERRORS.read_text(encoding="utf-8").split("\n### ")[1:]
+    assert [part.splitlines()[0] for part in parts if not part.splitlines()[1:2] or not part.splitlines()[1]] == []
