@@ -16,7 +16,8 @@ def schema() -> None:
     """
     Print the JSON Schema of a site's spec.
 
-    It is made from the models that load a spec. An editor with it completes keys and marks mistakes while you write. Save it, and name it at the top of a file:
+    It is made from the models that load a spec. An editor with it completes keys and marks mistakes while you write.
+    Save it, and name it at the top of a file:
 
         coldaisle schema > inventory/schema.json
 
