@@ -105,7 +105,7 @@ def shape(
         spec: What is asked for.
         catalog: Hardware facts.
         members: Ports of each node, by the node's index.
-        extras: Ports of other devices that the fabric takes, such as management ports of switches.
+        extras: Places for ports of other devices that the fabric takes, such as management ports of switches.
     """
     group = spec.leaf if spec.topology == "leaf-spine" else spec.switch
     leaf = catalog.switches[_model(group)]

@@ -52,7 +52,7 @@ class Wiring:
     ports: Mapping[str, PortTable]
     floor: Floor
     links: Pool | None
-    extras: tuple[PortAt, ...]
+    extras: Mapping[int, PortAt]
 
     def cables(self) -> tuple[CablePlan, ...]:
         """Return all cables: nodes by index, managers, other devices, then uplinks by leaf and by spine."""
@@ -81,7 +81,7 @@ class Wiring:
         """Other devices take the ports that no node takes, from the last one down."""
         layout = self.layout
         spare = layout.down_ports - layout.group_places * layout.place_ports
-        for number, port in enumerate(self.extras):
+        for number, port in self.extras.items():
             leaf, back = divmod(number, spare) if spare > 0 else (layout.groups - 1, number)
             yield self._leaf_cable(port, leaf * layout.rails, layout.down_ports - 1 - back, None)
 

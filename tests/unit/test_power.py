@@ -46,7 +46,13 @@ def _part(name: str, fed_by: str | None = None, allocated_w: float | None = None
 
 def test_p3_loads_add_up_through_any_depth() -> None:
     """P3: what hangs behind a nested PDU is part of everything above it."""
-    chain = [_part("utility"), _part("ups", "utility"), _part("panel", "ups"), _part("pdu1", "panel"), _part("pdu2", "pdu1")]
+    chain = [
+        _part("utility"),
+        _part("ups", "utility"),
+        _part("panel", "ups"),
+        _part("pdu1", "panel"),
+        _part("pdu2", "pdu1"),
+    ]
     loads = chain_loads_w(chain, {"pdu2": [500.0, 300.0], "pdu1": [200.0]})
     assert loads == {"pdu2": 800, "pdu1": 1000, "panel": 1000, "ups": 1000, "utility": 1000}
 
@@ -108,9 +114,7 @@ def test_a_unit_that_feeds_two_of_three_takes_both() -> None:
         {**feed, "upstream": ups} for feed, ups in zip(feeds("abc"), ("ups-a", "ups-a", "ups-b"), strict=True)
     ]
     spec = site(
-        facility=facility(
-            [{"name": "r01", "power_feeds": rack_feeds}], power={"derating": 0.8, "upstream": upstream}
-        ),
+        facility=facility([{"name": "r01", "power_feeds": rack_feeds}], power={"derating": 0.8, "upstream": upstream}),
         node_pools={"p": pool("r01-n1")},
     )
     plan = plan_facility(spec, {})

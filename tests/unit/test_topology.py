@@ -27,7 +27,14 @@ PRINTED = [
     ("nodes", "managers", "leaves", "spines", "cores", "node_leaf", "leaf_spine", "spine_core"), PRINTED
 )
 def test_a_superpod_is_what_its_table_prints(  # noqa: PLR0913, PLR0917 - a row of the table
-    nodes: int, managers: bool, leaves: int, spines: int, cores: int, node_leaf: int, leaf_spine: int, spine_core: int  # noqa: FBT001
+    nodes: int,
+    managers: bool,  # noqa: FBT001 - a cell of the row
+    leaves: int,
+    spines: int,
+    cores: int,
+    node_leaf: int,
+    leaf_spine: int,
+    spine_core: int,
 ) -> None:
     """Switches and cables of a SuperPOD equal the printed row, with its fabric managers in a node's place."""
     plan = plan_fabrics(superpod(nodes, managers=managers))["compute"]
