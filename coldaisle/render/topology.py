@@ -1,0 +1,117 @@
+"""
+The fabrics on paper: what to cable, what to buy, and a drawing of the tiers.
+
+Whoever stands in the hall needs both ends of each cable with rack and rack unit; whoever orders needs counts by length.
+Output is sorted and stable to the byte, so that two plans can be compared line by line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from coldaisle.plan.model import CablePlan, End, FabricPlan, SitePlan
+
+COLUMNS = (
+    "fabric",
+    "kind",
+    "from_device",
+    "from_port",
+    "from_rack",
+    "from_unit",
+    "to_device",
+    "to_port",
+    "to_rack",
+    "to_unit",
+    "rate_gbps",
+    "length_m",
+)
+
+
+def cabling_csv(plan: SitePlan, fabric: str | None = None) -> str:
+    """
+    Return the cabling plan as CSV: a line a cable, with both ends, rack and rack unit.
+
+    Args:
+        plan: The site's plan.
+        fabric: Only this fabric; left out, all of them.
+
+    Raises:
+        LookupError: there is no such fabric.
+    """
+    places = _places(plan)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in _fabrics(plan, fabric):
+        writer.writerows(_row(one.name, cable, places) for cable in one.cables)
+    return out.getvalue()
+
+
+def _fabrics(plan: SitePlan, name: str | None) -> Iterable[FabricPlan]:
+    if name is None:
+        return plan.fabrics.values()
+    if name not in plan.fabrics:
+        raise LookupError(f"there is no fabric {name}; known: {', '.join(sorted(plan.fabrics))}")
+    return (plan.fabrics[name],)
+
+
+def _places(plan: SitePlan) -> dict[str, tuple[str, int]]:
+    """Return rack and rack unit of each device that has a place."""
+    return {device.device: (rack.name, device.rack_unit) for rack in plan.facility.racks for device in rack.devices}
+
+
+def _row(fabric: str, cable: CablePlan, places: dict[str, tuple[str, int]]) -> tuple[object, ...]:
+    ends = (part for end in (cable.a, cable.b) for part in _end(end, places))
+    return (fabric, cable.kind, *ends, f"{cable.rate_gbps:g}", "" if cable.length_m is None else f"{cable.length_m:g}")
+
+
+def _end(end: End, places: dict[str, tuple[str, int]]) -> tuple[object, ...]:
+    """Return device, port, rack and unit; the last two are empty where the place is not known."""
+    return (end.device, end.port, *places.get(end.device, ("", "")))
+
+
+def bill_of_materials(plan: SitePlan) -> tuple[tuple[str, str, int], ...]:
+    """Return what to order, sorted: kind, item, count. Cables count by rate and length; an unknown length says so."""
+    systems = Counter(("system", node.system) for node in plan.nodes)
+    fabrics = plan.fabrics.values()
+    switches = Counter(("switch", switch.model) for fabric in fabrics for switch in fabric.switches)
+    cables = Counter(("cable", _cable_item(cable)) for fabric in fabrics for cable in fabric.cables)
+    counts = systems + switches + cables
+    return tuple((kind, item, count) for (kind, item), count in sorted(counts.items()))
+
+
+def _cable_item(cable: CablePlan) -> str:
+    length = "unknown length" if cable.length_m is None else f"{cable.length_m:05.1f} m"
+    return f"{cable.rate_gbps:g} Gb/s, {length}"
+
+
+def topology_dot(plan: SitePlan, fabric: str) -> str:
+    """
+    Return the switches of a fabric as a Graphviz drawing, tier by tier; parallel links are one line with their count.
+
+    Raises:
+        LookupError: there is no such fabric.
+    """
+    (one,) = _fabrics(plan, fabric)
+    return "\n".join([f'graph "{fabric}" {{', "  rankdir=BT;", *_tiers(one), *_links(one), "}", ""])
+
+
+def _tiers(fabric: FabricPlan) -> Iterator[str]:
+    for role in ("oob", "leaf", "spine", "core"):
+        names = [switch.name for switch in fabric.switches if switch.role == role]
+        if names:
+            yield "  { rank=same; " + " ".join(f'"{name}";' for name in names) + " }"
+
+
+def _links(fabric: FabricPlan) -> Iterator[str]:
+    switches = {switch.name for switch in fabric.switches}
+    pairs = Counter(
+        (cable.a.device, cable.b.device)
+        for cable in fabric.cables
+        if cable.a.device in switches and cable.b.device in switches
+    )
+    for (lower, upper), count in sorted(pairs.items()):
+        yield f'  "{lower}" -- "{upper}" [label="{count}"];'
