@@ -36,10 +36,25 @@ class Provider(ProviderResource):
         super().__init__("kubernetes", name, props, _versioned(opts))
 
 
-def manifest(name: str, plan: Manifest, opts: ResourceOptions | None = None) -> CustomResource:
-    """Return the resource of one manifest, of any kind."""
+FORCE = {"pulumi.com/patchForce": "true"}
+"""
+What the plan says of an object is the plan's, whoever wrote it last: a field that was changed by hand shows as drift
+and is repaired. Without this server-side apply refuses, and a preview ends with a conflict instead of showing it.
+Fields that the plan does not name, such as the replicas of a scaled Deployment, stay their owner's.
+"""
+
+NO_WAIT = {"pulumi.com/skipAwait": "true"}
+"""For an object that is ready when another one is: waiting for both would wait twice."""
+
+
+def manifest(
+    name: str, plan: Manifest, opts: ResourceOptions | None = None, annotations: Mapping[str, str] | None = None
+) -> CustomResource:
+    """Return the resource of one manifest, of any kind, with annotations that speak to the provider."""
     group = plan["apiVersion"] if "/" in plan["apiVersion"] else f"core/{plan['apiVersion']}"
-    return CustomResource(f"kubernetes:{group}:{plan['kind']}", name, _plain(plan), _versioned(opts))
+    props = _plain(plan)
+    props["metadata"]["annotations"] = {**props["metadata"].get("annotations", {}), **FORCE, **(annotations or {})}
+    return CustomResource(f"kubernetes:{group}:{plan['kind']}", name, props, _versioned(opts))
 
 
 def release(name: str, plan: ReleasePlan, timeout_s: int, opts: ResourceOptions | None = None) -> CustomResource:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pulumi import ComponentResource, CustomResource, CustomTimeouts, ResourceOptions
 
-from components.kubernetes import manifest
+from components.kubernetes import NO_WAIT, manifest
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import EndpointPlan
@@ -34,8 +34,8 @@ class ModelEndpoint(ComponentResource):
         timeouts = CustomTimeouts(create=wait, update=wait)
         child = ResourceOptions(parent=self, custom_timeouts=timeouts)
         self.deployment = manifest(name, plan.manifests["Deployment"], child)
-        after = ResourceOptions.merge(child, ResourceOptions(depends_on=[self.deployment]))
-        manifest(name, plan.manifests["Service"], after)
+        after = ResourceOptions(parent=self, depends_on=[self.deployment])
+        manifest(name, plan.manifests["Service"], after, NO_WAIT)
         manifest(name, plan.manifests["PodDisruptionBudget"], ResourceOptions(parent=self))
         url = f"http://{plan.name}.{plan.namespace}.svc:{plan.manifests['Service']['spec']['ports'][0]['port']}"
         self.register_outputs({**shown, "url": url})
