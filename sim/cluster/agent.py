@@ -12,12 +12,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from sim.cluster import charts, operators
+from sim.cluster.addresses import Addresses
 from sim.cluster.api import Api
 from sim.cluster.layout import read_layout
 from sim.cluster.names import Names
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sim.cluster.layout import Layout
+
+STOP_S = 5.0
+"""How long the pods' processes may take at the end; what is left then dies with this process."""
 
 
 def mirror(packaged: list[charts.Chart], targets: Callable[[], list[dict[str, object]]]) -> web.Application:
@@ -48,6 +53,13 @@ def mirror(packaged: list[charts.Chart], targets: Callable[[], list[dict[str, ob
     return application
 
 
+async def follow_pods(api: Api, *followers: Addresses | Runner) -> None:
+    """Hand every event of the cluster's pods to each follower, in order, for ever."""
+    async for event, found in api.watch("/api/v1/pods"):
+        for follower in followers:
+            await follower.handle(event, found)
+
+
 async def run(layout: Layout) -> None:
     """Do everything until a signal comes."""
     stopped = asyncio.Event()
@@ -60,10 +72,12 @@ async def run(layout: Layout) -> None:
         server = web.AppRunner(mirror(charts.all_charts(keda_definitions()), runner.targets), access_log=None)
         await server.setup()
         await web.TCPSite(server, layout.api_address, layout.mirror_port).start()
-        tasks = [asyncio.create_task(work) for work in (names.run(), runner.run(), operators.run(api))]
+        pods = follow_pods(api, Addresses(api, layout.pod_cidr), runner)
+        tasks = [asyncio.create_task(work) for work in (names.run(), pods, operators.run(api))]
         ending = asyncio.create_task(stopped.wait())
         done, _ = await asyncio.wait([ending, *tasks], return_when=asyncio.FIRST_COMPLETED)
-        await runner.stop()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(runner.stop(), STOP_S)
         for task in done - {ending}:
             task.result()
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sim.cluster.addresses import ANNOTATION
+
 REAL_IMAGES = r"(^|/)(vllm/vllm-openai|kedacore/keda|kedacore/keda-metrics-apiserver)(:|@|$)"
 """Images that get a real process at the pod's address."""
 
 _PENDING: list[dict[str, Any]] = [
     {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
+    {"key": f'.metadata.annotations["{ANNOTATION}"]', "operator": "Exists"},
     {"key": ".status.phase", "operator": "In", "values": ["Pending"]},
     {"key": '.status.conditions.[] | select( .type == "Ready" ) | .status', "operator": "NotIn", "values": ["True"]},
 ]
@@ -52,15 +55,10 @@ hostIPs:
 - ip: {{ . | Quote }}
 {{ end }}
 {{ end }}
-{{ $host := or .spec.hostNetwork false }}
-{{ $podIPs := PodIPsWith .spec.nodeName $host .metadata.uid .metadata.name .metadata.namespace }}
-{{ with $podIPs }}
-podIP: {{ index . 0 | Quote }}
+{{ $address := index .metadata.annotations "@ANNOTATION@" }}
+podIP: {{ $address | Quote }}
 podIPs:
-{{ range . }}
-- ip: {{ . | Quote }}
-{{ end }}
-{{ end }}
+- ip: {{ $address | Quote }}
 phase: Running
 startTime: {{ $now | Quote }}
 """
@@ -109,6 +107,7 @@ def _stage(name: str, match: list[dict[str, Any]], then: dict[str, Any], kind: s
 
 def _started(*, ready: bool) -> dict[str, Any]:
     text = _STATUS.replace("@READY@", str(ready)).replace("@BOOL@", str(ready).lower())
+    text = text.replace("@ANNOTATION@", ANNOTATION)
     return {"statusTemplate": text.replace("@REASON@", "" if ready else "ContainersNotReady")}
 
 

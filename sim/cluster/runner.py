@@ -31,7 +31,6 @@ Json = dict[str, Any]
 STARTUP_POLL_S = 1.0
 DEFAULT_PERIOD_S = 10
 WAIT_S = 1.0
-PODS = "/api/v1/pods"
 
 
 class Runner:
@@ -41,18 +40,20 @@ class Runner:
         """Start with none."""
         self._layout, self._api, self._hosts = layout, api, hosts
         self._pods: dict[str, RunningPod] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
 
-    async def run(self) -> None:
-        """Follow the cluster's pods for ever."""
-        async for event, found in self._api.watch(PODS):
-            if event == "SYNC":
-                await self._sync(found["items"])
-            else:
-                await self._one(event, found)
+    async def handle(self, event: str, found: Json) -> None:
+        """Take one event of the pods' watch."""
+        if event == "SYNC":
+            self._sync(found["items"])
+        else:
+            self._one(event, found)
 
     async def stop(self) -> None:
         """Stop every process."""
-        await asyncio.gather(*(pod.stop() for pod in self._pods.values()))
+        for uid in list(self._pods):
+            self._forget(uid)
+        await asyncio.gather(*self._stopping)
 
     def targets(self) -> list[Json]:
         """Return what Prometheus scrapes: the ready engines."""
@@ -63,20 +64,26 @@ class Runner:
         for pod in self._pods.values():
             pod.write_hosts()
 
-    async def _sync(self, items: list[Json]) -> None:
+    def _sync(self, items: list[Json]) -> None:
         present = {item["metadata"]["uid"] for item in items}
         for uid in set(self._pods) - present:
-            await self._pods.pop(uid).stop()
+            self._forget(uid)
         for item in items:
-            await self._one("MODIFIED", item)
+            self._one("MODIFIED", item)
 
-    async def _one(self, event: str, pod: Json) -> None:
+    def _one(self, event: str, pod: Json) -> None:
         uid = pod["metadata"]["uid"]
         gone = event == "DELETED" or "deletionTimestamp" in pod["metadata"]
         if gone and uid in self._pods:
-            await self._pods.pop(uid).stop()
+            self._forget(uid)
         elif not gone and uid not in self._pods and has_process(pod):
             self._pods[uid] = RunningPod(self._api, pod, workload(self._layout, self._api, pod, self._hosts))
+
+    def _forget(self, uid: str) -> None:
+        """Stop a pod's process beside other work: a program may take seconds to end."""
+        task = asyncio.create_task(self._pods.pop(uid).stop())
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
 
 
 def has_process(pod: Json) -> bool:

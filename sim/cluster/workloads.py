@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 STOP_S = 10.0
+DRAIN_S = 20.0
+"""How long the requests of an engine that stops may still run."""
 
 
 class Workload(Protocol):
@@ -55,7 +57,7 @@ class EngineWorkload:
         """Listen at the pod's address."""
         application = Engine(self._settings).application()
         # A request whose client went away leaves the batch, as in the real engine.
-        self._server = web.AppRunner(application, access_log=None, shutdown_timeout=1, handler_cancellation=True)
+        self._server = web.AppRunner(application, access_log=None, shutdown_timeout=DRAIN_S, handler_cancellation=True)
         await self._server.setup()
         await web.TCPSite(self._server, self._address, self._settings.port).start()
 

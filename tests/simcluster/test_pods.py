@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sim.cluster.addresses import ANNOTATION, Pool, given
 from sim.cluster.kwok import REAL_IMAGES, stages
 from sim.cluster.load import pod_urls
 from sim.cluster.names import hosts_text, ready_addresses
@@ -120,3 +121,20 @@ def _slice(service: str, *, ready: bool) -> dict[str, Any]:
     metadata = {"namespace": "keda", "name": f"{service}-x", "labels": {"kubernetes.io/service-name": service}}
     endpoints = [{"addresses": ["198.19.0.7"], "conditions": {"ready": ready}}]
     return {"metadata": metadata, "endpoints": endpoints, "ports": [{"port": 8000}]}
+
+
+def test_a_pod_keeps_its_address() -> None:
+    """A pod has one address, two pods have two, and a network that is full says so."""
+    pool = Pool("198.19.0.0/30")
+    assert (pool.take("a"), pool.take("b"), pool.take("a")) == ("198.19.0.1", "198.19.0.2", "198.19.0.1")
+    with pytest.raises(LookupError, match=r"all 2 addresses of 198\.19\.0\.0/30 are taken"):
+        pool.take("c")
+    pool.release("a")
+    assert pool.take("c") == "198.19.0.1"
+
+
+def test_addresses_of_an_earlier_run_are_taken() -> None:
+    """After a restart no new pod gets the address of one that is there."""
+    pool = Pool("198.19.0.0/29")
+    pool.restore(given([{"metadata": {"uid": "a", "annotations": {ANNOTATION: "198.19.0.1"}}}, POD]))
+    assert (pool.take("b"), pool.take("a")) == ("198.19.0.2", "198.19.0.1")
