@@ -73,7 +73,8 @@ class PowerSwitch:
     def _start_container(self, machine: Machine) -> None:
         mount_root(machine)
         command = container_command(machine, find("systemd-nspawn", "systemd-container"))
-        variables = {"SYSTEMD_NSPAWN_LOCK": "0"}
+        # A real host sets its own network's sysctls; the rest of the kernel is the machine's.
+        variables = {"SYSTEMD_NSPAWN_LOCK": "0", "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network"}
         self._groups.start(machine.name, command, machine.path / "console.log", extra_environment=variables)
 
 
