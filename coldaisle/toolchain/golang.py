@@ -21,6 +21,9 @@ from coldaisle.toolchain.places import project_root
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+USUAL_PLACES = "/usr/local/go/bin:/usr/lib/go/bin"
+"""Where Go is when its folder was not put on PATH."""
+
 _FULL_DISK = "no space left on device"
 _NO_TOOLCHAIN = ("download go1", "toolchain not available")
 
@@ -61,7 +64,7 @@ def environment() -> dict[str, str]:
 
 def find_go() -> Go:
     """Return the Go command on PATH; SetupError says what to install when there is none or it is too old."""
-    path = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin:/usr/lib/go/bin")
+    path = shutil.which("go") or shutil.which("go", path=USUAL_PLACES)
     floor = ".".join(str(part) for part in pins.GO_FLOOR)
     fix = (
         f"install Go {floor} or newer (Debian: golang-go from bookworm-backports; Ubuntu: golang-go), which fetches "
