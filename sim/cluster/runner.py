@@ -21,6 +21,7 @@ from sim.cluster.kwok import REAL_IMAGES
 from sim.cluster.supervisor import backoff_s
 from sim.cluster.volumes import NotYetError
 from sim.cluster.workloads import ProcessWorkload, Workload, workload
+from sim.errors import SimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +136,7 @@ class RunningPod:
             except NotYetError:
                 await asyncio.sleep(WAIT_S)
                 continue
-            except (OSError, ApiError, aiohttp.ClientError) as error:
+            except (OSError, ApiError, SimError, aiohttp.ClientError) as error:
                 print(f"pod {self._pod['metadata']['name']}: {error}", flush=True)  # noqa: T201 - the agent's log
             await self._probe_while_running()
             await self._report(ready=False)
