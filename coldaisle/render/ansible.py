@@ -137,11 +137,7 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
 def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
         "os_files": [file.as_dict() for file in boot.os_files(node, pool)],
-        "os_links": [
-            {"name": nic.name, "mac": nic.mac, "managed": nic.rail is not None and nic.address is not None}
-            for nic in node.nics
-            if nic.mac
-        ],
+        "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
         "os_admin_user": pool.os.admin_user,
     }
 

@@ -15,7 +15,7 @@ from coldaisle.toolchain.errors import LACKING
 from coldaisle.toolchain.places import project_root
 from coldaisle.toolchain.site import SITE
 
-PYTHON = ("coldaisle", "components", "policies", "sim", "stacks", "tests", "tools")
+PYTHON = ("coldaisle", "components", "playbooks", "policies", "sim", "stacks", "tests", "tools")
 """Folders with Python in them."""
 
 CHECKS: dict[str, tuple[str, ...]] = {

@@ -39,6 +39,8 @@ SHA1_BYTES = 20
 class _Session(Session):  # type: ignore[misc]  # pyghmi carries no types
     """A session that falls back to cipher suite 3: some BMCs take suite 17 and then answer in suite 3."""
 
+    attemptedhash: int
+
     def _got_rakp2(self, data: Any) -> Any:  # noqa: ANN401  # pyghmi's bytes and codes
         if self.attemptedhash != SHA1 and len(data) == RAKP2_HASH_AT + SHA1_BYTES:
             self.attemptedhash = SHA1

@@ -120,7 +120,7 @@ class RedfishBmc:
         folder = (boot.get("BootOptions") or {}).get("@odata.id")
         members = _asked(lambda: self._connector.get(folder).json()).get("Members", []) if folder else []
         for member in members:
-            option = _asked(lambda path=member["@odata.id"]: self._connector.get(path).json())  # type: ignore[misc]
+            option = _asked(lambda path=member["@odata.id"]: self._connector.get(path).json())
             yield str(option.get("BootOptionReference") or option.get("Id")), _kind_of(option)
 
 

@@ -47,7 +47,7 @@ def run(*argv: str, timeout_s: float = 20) -> str:
 
     """
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)  # noqa: S603
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)
     except FileNotFoundError as error:
         raise FactError(f"{argv[0]} is not installed") from error
     except subprocess.TimeoutExpired as error:

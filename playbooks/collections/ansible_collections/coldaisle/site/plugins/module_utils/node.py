@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import httpx
+import httpx2
 import yaml
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_secret
@@ -33,7 +33,7 @@ class Cluster:
         """
         try:
             config = KubeConfig.from_dict(yaml.safe_load(read_secret(kubeconfig)))
-            timeout = httpx.Timeout(TIMEOUT_S)
+            timeout = httpx2.Timeout(TIMEOUT_S)
             self._client = Client(config=config.get(), field_manager=FIELD_MANAGER, timeout=timeout, trust_env=False)
         except (TypeError, KeyError, ValueError, yaml.YAMLError, LoadResourceError) as error:
             raise FactError(f"{kubeconfig}: not a kubeconfig ({error})") from error
@@ -49,10 +49,10 @@ class Cluster:
         try:
             return self._client.get(Node, name)
         except ApiError as error:
-            if error.status.code == httpx.codes.NOT_FOUND:
+            if error.status.code == httpx2.codes.NOT_FOUND:
                 return None
             raise FactError(f"the API server refuses: {error}") from error
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise FactError(f"no answer of the API server: {type(error).__name__}: {error}") from error
 
     def patch(self, name: str, labels: Mapping[str, str], taints: list[Taint] | None) -> None:
@@ -62,7 +62,7 @@ class Cluster:
             change["spec"] = {"taints": [taint.to_dict() for taint in taints] or None}
         try:
             self._client.patch(Node, name, change)
-        except (ApiError, httpx.HTTPError) as error:
+        except (ApiError, httpx2.HTTPError) as error:
             raise FactError(f"cannot change node {name}: {error}") from error
 
 
@@ -89,8 +89,12 @@ def is_ready(node: Node) -> bool:
 
 def planned_taints(node: Node) -> list[Taint]:
     """Return the taints that somebody decided on, without the ones of Kubernetes itself."""
-    taints = (node.spec.taints if node.spec else None) or []
-    return [taint for taint in taints if not taint.key.startswith(OWN_TAINT_PREFIXES)]
+    return [taint for taint in _taints(node) if not taint.key.startswith(OWN_TAINT_PREFIXES)]
+
+
+def own_taints(node: Node) -> list[Taint]:
+    """Return the taints that Kubernetes put on by itself."""
+    return [taint for taint in _taints(node) if taint.key.startswith(OWN_TAINT_PREFIXES)]
 
 
 def parsed_taints(text: str) -> list[Taint]:
@@ -109,6 +113,10 @@ def parsed_taints(text: str) -> list[Taint]:
             raise FactError(f"taint {part}: write key=value:Effect")
         found.append(Taint(key=key, value=value or None, effect=effect))
     return found
+
+
+def _taints(node: Node) -> list[Taint]:
+    return list((node.spec.taints if node.spec else None) or [])
 
 
 def _taint_text(taint: Taint) -> str:

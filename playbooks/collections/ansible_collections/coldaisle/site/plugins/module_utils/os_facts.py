@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pwd
 import socket
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     Context,
@@ -74,34 +76,54 @@ def _set_user(name: str, _planned: Value, _context: Context) -> None:
     run("useradd", "--create-home", "--shell", "/bin/bash", "--user-group", name)
 
 
+@functools.cache
+def _ports() -> dict[str, dict[str, Any]]:
+    """Return what the kernel says of each port, by name: from netlink, since a container's sysfs may be another's."""
+    return {port["ifname"]: port for port in json.loads(run("ip", "-json", "address", "show"))}
+
+
+def _port(nic: str) -> dict[str, Any]:
+    if nic not in _ports():
+        raise FactError(f"there is no port {nic}; there are {', '.join(_ports())}")
+    return _ports()[nic]
+
+
+def _ip_link_set(nic: str, *what: str) -> None:
+    run("ip", "link", "set", "dev", nic, *what)
+    _ports.cache_clear()
+
+
 def _read_mtu(nic: str) -> int:
-    return int(read_text(f"/sys/class/net/{nic}/mtu"))
+    return int(_port(nic)["mtu"])
 
 
 def _set_mtu(nic: str, planned: Value, context: Context) -> None:
     _set_port_name(nic, context)
-    run("ip", "link", "set", "dev", nic, "mtu", str(planned))
+    _ip_link_set(nic, "mtu", str(planned))
 
 
 def _set_port_name(nic: str, context: Context) -> None:
     """Name the port that has the plan's MAC address, where it has another name yet."""
     mac = str(context.links.get(nic, {}).get("mac") or "").lower()
-    if not mac or Path(f"/sys/class/net/{nic}").exists():
+    if not mac or nic in _ports():
         return
-    other = next(
-        (path.parent.name for path in Path("/sys/class/net").glob("*/address") if read_text(path) == mac), None
-    )
+    other = next((name for name, port in _ports().items() if port.get("address") == mac), None)
     if other is None:
         raise FactError(f"no port has the MAC address {mac} of {nic}: compare hardware.yaml with `ip link`")
-    run("ip", "link", "set", "dev", other, "down")
-    run("ip", "link", "set", "dev", other, "name", nic)
-    run("ip", "link", "set", "dev", nic, "up")
+    for what in (("down",), ("name", nic)):
+        _ip_link_set(other, *what)
+    _ip_link_set(nic, "up")
 
 
 def _read_address(nic: str) -> str:
-    entries = json.loads(run("ip", "-json", "-4", "address", "show", "dev", nic, "scope", "global"))
-    addresses = [f"{info['local']}/{info['prefixlen']}" for entry in entries for info in entry.get("addr_info", [])]
-    return ",".join(sorted(addresses)) or "none"
+    """Return the port's IPv4 addresses beyond the link, with their prefix lengths."""
+    wanted = [info for info in _port(nic)["addr_info"] if (info["family"], info["scope"]) == ("inet", "global")]
+    return ",".join(sorted(f"{info['local']}/{info['prefixlen']}" for info in wanted)) or "none"
+
+
+def _has_address(nic: str, planned: Value) -> bool:
+    _ports.cache_clear()
+    return _read_address(nic) == planned
 
 
 def _set_address(nic: str, planned: Value, context: Context) -> None:
@@ -110,7 +132,7 @@ def _set_address(nic: str, planned: Value, context: Context) -> None:
     run("systemctl", "enable", "--now", "systemd-networkd")
     run("networkctl", "reload")
     run("networkctl", "reconfigure", nic)
-    wait_until(lambda: _read_address(nic) == planned, timeout_s=10)
+    wait_until(lambda: _has_address(nic, planned), timeout_s=10)
 
 
 def _read_sysctl(key: str) -> str:

@@ -31,8 +31,9 @@ def read_secret(reference: str) -> str:
 
 def read_credentials(reference: str) -> tuple[str, str]:
     """
-    Return user name and password: a YAML file's `username` and `password`, or env:PREFIX for the variables
-    PREFIX_USERNAME and PREFIX_PASSWORD.
+    Return user name and password of `file:PATH` or `env:PREFIX`.
+
+    The file is YAML with `username` and `password`; the variables are PREFIX_USERNAME and PREFIX_PASSWORD.
 
     Raises:
         FactError: as `read_secret`, or a part of the two is missing.

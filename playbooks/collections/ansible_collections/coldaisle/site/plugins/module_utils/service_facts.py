@@ -14,7 +14,11 @@ BLOCK_BYTES = 1 << 20
 
 
 def _read_service(unit: str) -> str:
-    return run("systemctl", "show", "--property=ActiveState", "--value", unit).strip()
+    """Return `active` for a unit that runs and will after a reboot, else what it is."""
+    shown = run("systemctl", "show", "--property=ActiveState,UnitFileState", unit)
+    state = dict(line.split("=", 1) for line in shown.splitlines())
+    active, enabled = state["ActiveState"], state["UnitFileState"]
+    return f"active, but {enabled}" if active == "active" and enabled == "disabled" else active
 
 
 def _set_service(unit: str, _planned: Value, _context: Context) -> None:

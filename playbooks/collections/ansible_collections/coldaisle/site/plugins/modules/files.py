@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 module: files
 short_description: Write many text files in one task
 description:
-  - Writes each file whose content, mode or owner differs, at once and completely (a new file takes the old one's place).
+  - Writes each file whose content, mode or owner differs. A new file takes the old one's place at once.
   - A host pays for one task instead of one a file.
 options:
   files:
@@ -42,7 +42,6 @@ reloaded:
   elements: str
 """
 
-import os
 import pwd
 import shutil
 import stat
@@ -128,9 +127,9 @@ def _write(module: AnsibleModule, path: Path, entry: dict[str, Any]) -> None:
         _make_folder(path.parent, entry["owner"], private=not mode & PRIVATE)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as fresh:
             fresh.write(entry["content"].encode())
-        os.chmod(fresh.name, mode)
+        Path(fresh.name).chmod(mode)
         shutil.chown(fresh.name, entry["owner"])
-        os.replace(fresh.name, path)
+        Path(fresh.name).replace(path)
     except (OSError, LookupError) as error:
         module.fail_json(msg=f"cannot write {path}: {error}")
 

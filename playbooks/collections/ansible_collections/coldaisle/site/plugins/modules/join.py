@@ -85,7 +85,9 @@ def _join(kubeconfig: str, timeout_s: float, *, member: bool) -> None:
         run("systemctl", "enable", "kubelet")
         run("systemctl", "restart" if not member else "start", "kubelet", timeout_s=60)
         if not wait_until(KUBECONFIG.exists, timeout_s):
-            raise FactError(f"the kubelet got no certificate in {timeout_s:g} s (look at pending requests: kubectl get csr)")
+            raise FactError(
+                f"the kubelet got no certificate in {timeout_s:g} s (look at pending requests: kubectl get csr)"
+            )
     finally:
         BOOTSTRAP.unlink(missing_ok=True)
     if not wait_until(lambda: is_active("kubelet"), timeout_s=15):

@@ -57,8 +57,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.node import (
     Cluster,
     is_ready,
     node_facts,
+    own_taints,
     parsed_taints,
-    planned_taints,
 )
 
 POLL_S = 1.0
@@ -89,7 +89,8 @@ def _settle(params: dict[str, Any], *, check: bool) -> list[dict[str, Any]]:
     cluster, name, planned = Cluster(params["kubeconfig"]), params["name"], params["facts"]
     if check:
         node = cluster.node(name)
-        seen = node_facts(node, planned) if node else dict.fromkeys(planned, "no such node")
+        nothing: dict[str, Value] = dict.fromkeys(planned, "no such node")
+        seen = node_facts(node, planned) if node else nothing
         return _changes(planned, seen)
     _wait_until_ready(cluster, name, params["timeout_s"])
     changes = _changes(planned, _seen(cluster, name, planned))
@@ -106,9 +107,8 @@ def _set(cluster: Cluster, name: str, planned: dict[str, Any]) -> None:
     taints = None
     if "taints" in planned:
         node = cluster.node(name)
-        own = [taint for taint in (node.spec.taints or [] if node and node.spec else [])]
-        chosen = {taint.key for taint in planned_taints(node)} if node else set()
-        taints = [taint for taint in own if taint.key not in chosen] + parsed_taints(str(planned["taints"]))
+        kept = own_taints(node) if node else []
+        taints = kept + parsed_taints(str(planned["taints"]))
     cluster.patch(name, labels, taints)
 
 
@@ -127,7 +127,9 @@ def _wait_until_ready(cluster: Cluster, name: str, timeout_s: float) -> None:
             return
         if time.monotonic() > deadline:
             state = "is not in the cluster" if node is None else "is not ready"
-            raise FactError(f"it {state} after {timeout_s:g} s (look at journalctl -u kubelet on the host, kubectl get csr)")
+            raise FactError(
+                f"it {state} after {timeout_s:g} s (look at journalctl -u kubelet on the host, kubectl get csr)"
+            )
         time.sleep(POLL_S)
 
 
