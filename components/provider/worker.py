@@ -9,10 +9,13 @@ This process holds the hosts' locks for as long as the playbook runs, even if th
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import fcntl
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -26,6 +29,7 @@ from components.provider.events import tell
 
 Job = dict[str, Any]
 POLL_S = 0.5
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class HostInUseError(Exception):
@@ -57,6 +61,37 @@ def lock_hosts(folder: Path, hosts: list[str], what: str) -> list[TextIO]:
         file.flush()
         held.append(file)
     return held
+
+
+def adopt_orphans() -> None:
+    """
+    Become the parent of every process below us that loses its own.
+
+    Ansible runs each task in a session of its own: a task that runs on this machine outlives the death of its group.
+    """
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_descendants() -> None:
+    """Kill what a stopped playbook has left running on this machine, and wait until it is gone."""
+    while children := _children():
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        for child in children:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+def _children() -> list[int]:
+    """Return our children, those that we have adopted among them."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            after_name = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(after_name[1]) == os.getpid():
+                found.append(int(stat.parent.name))
+    return found
 
 
 def watch_input(stop: threading.Event) -> None:
@@ -96,6 +131,8 @@ def run(job: Job, out: TextIO, stop: threading.Event) -> None:
         event_handler=handle,
         cancel_callback=stop.is_set,
     )
+    if result.status in {"canceled", "timeout"}:
+        end_descendants()
     write({"kind": "end", "status": result.status, "rc": result.rc})
 
 
@@ -104,6 +141,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else prints must not mix with the events
     job: Job = json.loads(sys.stdin.readline())
+    adopt_orphans()
     stop = threading.Event()
     watch_input(stop)
     try:
