@@ -201,9 +201,11 @@ def check_paths(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         links = [cable for cable in fabric.cables if cable.kind != "node-leaf"]
         leaves = [switch.name for switch in fabric.switches if switch.role == "leaf"]
         part = _parts(links)
-        cut = [leaf for leaf in leaves if part.get(leaf) is None or part.get(leaf) != part.get(leaves[0])]
-        if cut and len(leaves) > 1:
-            what = f"no path leads from {named(cut, 'leaf', 'leaves')} to {leaves[0]}"
+        sizes = Counter(part.get(leaf, leaf) for leaf in leaves)
+        main = max(sizes, key=lambda name: sizes[name], default="")
+        cut = [leaf for leaf in leaves if part.get(leaf, leaf) != main]
+        if cut:
+            what = f"no path leads from {named(cut, 'leaf', 'leaves')} to the other leaves"
             fix = "give the leaves uplinks, and the spines ports for them"
             yield finding(spec, ("fabrics", name, "leaf"), "no-path", what=what, fix=fix)
 

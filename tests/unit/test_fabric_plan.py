@@ -67,6 +67,10 @@ def test_both_ends_of_a_link_share_its_network() -> None:
         seen |= {str(end.ip) for end in ends}
         if cable.kind == "node-leaf":
             assert int(ends[1].ip) % 2 == 0
+    by_end = {(cable.a.device, cable.a.port): cable.a_address for cable in plan.cables}
+    assert by_end["n01", "rail0"] == "10.128.0.1/31"
+    # The fifth node's first link comes after the four times eight before it.
+    assert by_end["n05", "rail0"] == "10.128.0.65/31"
 
 
 def test_every_leaf_has_a_number_of_its_own() -> None:
