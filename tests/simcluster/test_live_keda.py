@@ -47,8 +47,6 @@ def test_replicas_follow_the_queue(cluster: Cluster, node: object, capsys: pytes
     down_s = time.monotonic() - calm
     with capsys.disabled():
         sys.stdout.write(f"\nkeda: {grown} replicas after {up_s:.0f} s of load, 1 again {down_s:.0f} s after it\n")
-            f"\nkeda: {grown} replicas after {up_s:.0f} s of load, 1 again {time.monotonic() - calm:.0f} s after it\n"
-        )
 
 
 def _install_keda(cluster: Cluster) -> None:
