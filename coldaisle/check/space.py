@@ -91,9 +91,9 @@ def check_weight(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             fix = "move a device, or raise max_weight_kg if the floor carries it"
             yield rack_finding(spec, racks[rack.name], "rack-overweight", what=what, fix=fix, below=("max_weight_kg",))
     unknown = [rack for rack, _ in known if rack.weight_kg is None]
-    for group in grouped_by(unknown, lambda rack: racks[rack.name].path).values():
-        models = sorted({device.model for rack in group for device in rack.devices if device.weight_kg is None})
-        what = f"the weight of {named([rack.name for rack in group])} is not known: {', '.join(models)} has none"
+    for models, group in grouped_by(unknown, _weightless).items():
+        names = named([rack.name for rack in group])
+        what = f"the weight of {names} is not known: the catalog has none of {', '.join(models)}"
         yield rack_finding(
             spec,
             racks[group[0].name],
@@ -103,6 +103,11 @@ def check_weight(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             below=("max_weight_kg",),
             severity="warning",
         )
+
+
+def _weightless(rack: RackPlan) -> tuple[str, ...]:
+    """Return the models of a rack that have no weight."""
+    return tuple(sorted({device.model for device in rack.devices if device.weight_kg is None}))
 
 
 def check_unplaced_switches(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -183,3 +183,32 @@ def test_the_order_of_the_spec_changes_nothing(seed: int) -> None:
 def test_plans_are_the_same_twice(fabric: str) -> None:
     """A plan has no clock and no chance in it."""
     assert plan_fabrics(_roce("n[01-03]"))[fabric] == plan_fabrics(_roce("n[01-03]"))[fabric]
+
+
+def test_f2_parallel_links_have_addresses_of_their_own() -> None:
+    """F2: several links of one leaf-spine pair get different addresses, and each session a neighbor of its own."""
+    fabrics = {"compute": {**ROCE, "uplinks_per_spine": 2}}
+    spec = site(addressing=ADDRESSING, fabrics=fabrics, node_pools={"p": pool("n[01-04]")})
+    plan = plan_fabrics(spec)["compute"]
+    pair = [c for c in plan.cables if (c.a.device, c.b.device) == ("leaf01", "spine01")]
+    assert len(pair) == 2
+    assert len({c.a_address for c in pair} | {c.b_address for c in pair}) == 4
+
+
+def test_f3_a_pool_of_as_many_loopbacks_as_switches_is_enough() -> None:
+    """F3: an index is no count: 10 switches fit into a /28, which has 14 addresses for hosts."""
+    spec = site(
+        addressing={**ADDRESSING, "loopbacks": {"subnet": "10.127.0.0/28"}},
+        fabrics={"compute": ROCE},
+        node_pools={"p": pool("n[01-04]")},
+    )
+    switches = plan_fabrics(spec)["compute"].switches
+    assert len(switches) == 10
+    assert len({switch.loopback for switch in switches} - {None}) == 10
+
+
+def test_f19_a_qm9700_has_64_ports() -> None:
+    """F19: 32 cages of two ports each, none missing and none twice."""
+    names = superpod(31, managers=True).catalog.switches["qm9700"].port_names()
+    assert len(set(names)) == len(names) == 64
+    assert (names[0], names[1], names[44], names[-1]) == ("1/1", "1/2", "23/1", "32/2")
