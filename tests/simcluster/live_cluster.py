@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -82,14 +83,25 @@ class Host:
         (folder / "bin" / "nvidia-smi").write_text(f"#!/bin/sh\ncat {folder}/gpus\n")
         (folder / "bin" / "nvidia-smi").chmod(0o755)
         self.set_gpus(8)
+        self.start_runtime()
         (folder / "config.yaml").write_text(
             "healthzPort: 10999\nkind: KubeletConfiguration\nmaxPods: 64\nnodeStatusUpdateFrequency: 1s\n"
+            f"containerRuntimeEndpoint: unix://{folder}/runtime.sock\n"
         )
         (folder / "bootstrap.conf").write_text(_bootstrap_kubeconfig(cluster.layout))
 
     def set_gpus(self, count: int) -> None:
         """Change how many GPUs the driver lists."""
         (self.folder / "gpus").write_text("".join(f"GPU {index}: H100\n" for index in range(count)))
+
+    def start_runtime(self) -> None:
+        """Listen where the container runtime would."""
+        self._runtime = socket.create_server(str(self.folder / "runtime.sock"), family=socket.AF_UNIX)
+
+    def stop_runtime(self) -> None:
+        """Take the container runtime away."""
+        self._runtime.close()
+        (self.folder / "runtime.sock").unlink()
 
     def start(self) -> None:
         """Start the kubelet."""

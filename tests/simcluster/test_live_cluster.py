@@ -60,6 +60,17 @@ def test_lost_gpus_are_not_allocatable(cluster: Cluster, node: Host) -> None:
     wait(lambda: cluster.get("node", "n1")["status"]["allocatable"]["nvidia.com/gpu"] == "8")
 
 
+def test_a_host_without_its_runtime_is_not_ready(cluster: Cluster, node: Host) -> None:
+    """A host whose container runtime is down says so itself, and is ready again with it."""
+    wait(lambda: ready_node(cluster))
+    node.stop_runtime()
+    wait(lambda: ready_node(cluster) is None)
+    conditions = cluster.get("node", "n1")["status"]["conditions"]
+    assert [each["message"] for each in conditions if each["type"] == "Ready"] == ["container runtime is down"]
+    node.start_runtime()
+    wait(lambda: ready_node(cluster))
+
+
 @pytest.mark.usefixtures("node")
 def test_an_engine_runs_answers_and_is_scraped(cluster: Cluster) -> None:
     """A pod of the engine becomes ready by its own probe, answers at its address, and Prometheus sees its queue."""
