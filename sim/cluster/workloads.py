@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -80,6 +81,7 @@ class ProcessWorkload:
         self._layout, self._api, self._pod, self._container, self._hosts = layout, api, pod, container, hosts
         self.root = layout.pods / pod["metadata"]["uid"] / "root"
         self._pid_file = layout.run / f"pod-{pod['metadata']['name']}.pid"
+        self._log = layout.logs / f"pod-{pod['metadata']['name']}.log"
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -90,7 +92,7 @@ class ProcessWorkload:
         words = [*self._container.get("args", []), *extra]
         launcher = [sys.executable, "-S", str(Path(__file__).with_name("launch.py")), str(self.root), find_tool(name)]
         own = environment(self._pod, self._container, self._layout.api_address, self._layout.api_port)
-        with (self.root.parent / "log").open("ab") as log:
+        with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 "setpriv", "--pdeathsig", "TERM", *launcher, *words, stdout=log, stderr=log, env={**own}
             )  # fmt: skip
@@ -108,16 +110,16 @@ class ProcessWorkload:
         return self._process is not None and self._process.returncode is None
 
     async def stop(self) -> None:
-        """Ask the program to end, and end it when it does not."""
+        """Ask the program to end, and end it when it does not; its secrets go with it."""
         self._pid_file.unlink(missing_ok=True)
-        if self._process is None or self._process.returncode is not None:
-            return
-        self._process.terminate()
-        try:
-            await asyncio.wait_for(self._process.wait(), STOP_S)
-        except TimeoutError:
-            self._process.kill()
-            await self._process.wait()
+        if self._process is not None and self._process.returncode is None:
+            self._process.terminate()
+            try:
+                await asyncio.wait_for(self._process.wait(), STOP_S)
+            except TimeoutError:
+                self._process.kill()
+                await self._process.wait()
+        shutil.rmtree(self.root.parent, ignore_errors=True)
 
 
 def program(image: str, address: str) -> tuple[str, list[str]]:
