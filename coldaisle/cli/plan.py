@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import AsJson, Site, print_json, print_problems
+from coldaisle.cli.output import AsJson, Site, print_problems
 
 if TYPE_CHECKING:
     from coldaisle.check import CheckedSite
@@ -37,7 +37,7 @@ def plan(site: Site, *, as_json: AsJson = False, allocate: Allocate = False) -> 
     Example: coldaisle plan sim --json | jq '.nodes[].management_address'
     """
     from coldaisle.check import open_site  # noqa: PLC0415 - keeps the start of other commands light
-    from coldaisle.plan import to_json  # noqa: PLC0415
+    from coldaisle.plan import json_text  # noqa: PLC0415
     from coldaisle.spec import site_folder  # noqa: PLC0415
 
     folder = site_folder(site)
@@ -46,7 +46,7 @@ def plan(site: Site, *, as_json: AsJson = False, allocate: Allocate = False) -> 
         write_allocations(folder, checked)
         checked = open_site(folder)
     if as_json:
-        print_json(to_json(checked.plan))
+        typer.echo(json_text(checked.plan))
     else:
         from coldaisle.cli.tables import print_plan  # noqa: PLC0415
 
