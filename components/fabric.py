@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pulumi import ComponentResource, ResourceOptions
 
-from coldaisle.plan.json import record_hash
+from coldaisle.render.digests import record_digest
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import FabricPlan, SwitchPlan
@@ -42,7 +42,7 @@ class Fabric(ComponentResource):
             "tiers": plan.tiers,
             "cables": len(plan.cables),
             "oversubscription": plan.oversubscription,
-            "planHash": record_hash(plan),
+            "planHash": record_digest(plan),
         }
         super().__init__("coldaisle:fabric:Fabric", name, shown, opts)
         for role in roles:

@@ -1,5 +1,5 @@
 """
-Digests of what a play's facts do not show: the files and settings that a host's variables carry.
+Digests of what a resource's own properties do not show: a fabric's ports, the files that a host's variables carry.
 
 A digest covers the variables of its own playbook only, so that a new label runs the join again and nothing else. How
 Ansible reaches a host is left out: it differs from machine to machine, and changes nothing on the host.
@@ -11,12 +11,19 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+import pydantic_core
+
 from coldaisle.render.ansible import inventory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldaisle.plan.model import SitePlan
+
+
+def record_digest(record: object) -> str:
+    """Return the SHA-256 of one record of a plan, such as a fabric, in canonical JSON."""
+    return _of(pydantic_core.to_jsonable_python(record))
 
 
 def vars_digests(plan: SitePlan) -> dict[str, dict[str, str]]:
@@ -27,4 +34,8 @@ def vars_digests(plan: SitePlan) -> dict[str, dict[str, str]]:
 
 def _digest(playbook: str, variables: Mapping[str, Any]) -> str:
     own = {name: value for name, value in variables.items() if name.startswith(f"{playbook}_")}
-    return hashlib.sha256(json.dumps(own, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return _of(own)
+
+
+def _of(plain: Any) -> str:  # noqa: ANN401 - plain data of every kind
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
