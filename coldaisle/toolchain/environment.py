@@ -9,6 +9,7 @@ no command rewrites that file. A real site sets PULUMI_CONFIG_PASSPHRASE_FILE, o
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldaisle.toolchain import lookup, pins
@@ -16,10 +17,15 @@ from coldaisle.toolchain.places import project_root, state_dir, venv_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 _PASSPHRASES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 _BACKEND = "PULUMI_BACKEND_URL"
+_HOST = "COLDAISLE_LANGUAGE_HOST"
+
+_HOST_SHIM = f"""#!/bin/sh
+# The engine looks for its language hosts beside itself; all checkouts share it, and the host is a checkout's own.
+exec "${{{_HOST}:?run pulumi in the environment that 'coldaisle env STACK' prints}}" "$@"
+"""
 
 
 def settings(stack: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -32,6 +38,7 @@ def settings(stack: str, given: Mapping[str, str]) -> dict[str, str]:
     if not any(name in given for name in _PASSPHRASES):
         wanted[_PASSPHRASES[0]] = ""
     if lookup.official_engine() is None:
+        wanted[_HOST] = str(language_host())
         wanted["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
         if not given.get("PULUMI_HOME"):
             wanted["PULUMI_HOME"] = str(pulumi_home())
@@ -46,7 +53,7 @@ def environment(stack: str) -> dict[str, str]:
 def path(given: Mapping[str, str]) -> str:
     """Return PATH with the chosen tools and the virtual environment first, and our language host as the last resort."""
     first = [str(lookup.links_dir()), str(venv_dir() / "bin")]
-    last = [] if lookup.official_engine() else [str(project_root() / "tools" / "langhost")]
+    last = [] if lookup.official_engine() or _engine_is_built() else [str(language_host().parent)]
     between = [folder for folder in given.get("PATH", os.defpath).split(os.pathsep) if folder not in first + last]
     return os.pathsep.join(first + between + last)
 
@@ -56,12 +63,34 @@ def pulumi_home() -> Path:
     return state_dir() / "pulumi-home"
 
 
-def install_plugin(found: lookup.Found) -> None:
-    """Put the Kubernetes provider where our engine looks for it; from PATH it would warn at every run."""
-    if found.origin != "cache" or found.path is None or lookup.official_engine() is not None:
-        return
-    folder = pulumi_home() / "plugins" / f"resource-kubernetes-v{pins.PULUMI_KUBERNETES}"
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f".{found.tool.name}.{os.getpid()}"
-    fresh.symlink_to(found.path)
-    fresh.replace(folder / found.tool.name)
+def language_host() -> Path:
+    """Return this checkout's Python language host."""
+    return project_root() / "tools" / "langhost" / pins.LANGUAGE_HOST
+
+
+def complete_engine(found: list[lookup.Found]) -> None:
+    """
+    Put beside an engine of ours what it looks for: the language host and the Kubernetes provider.
+
+    Both would also be found on PATH, but then the engine warns of them at every run.
+    """
+    built = {each.tool.name: each.path for each in found if each.origin == "cache" and each.path is not None}
+    if engine := built.get("pulumi"):
+        _write_program(engine.with_name(pins.LANGUAGE_HOST), _HOST_SHIM)
+    if (provider := built.get(lookup.PROVIDER)) and lookup.official_engine() is None:
+        home = Path(os.environ.get("PULUMI_HOME") or pulumi_home())
+        folder = home / "plugins" / f"resource-kubernetes-v{pins.PULUMI_KUBERNETES}"
+        folder.mkdir(parents=True, exist_ok=True)
+        lookup.point(folder / lookup.PROVIDER, provider)
+
+
+def _engine_is_built() -> bool:
+    """Return whether the chosen engine is one of ours, which has its language host beside it."""
+    return (lookup.links_dir() / "pulumi").resolve().with_name(pins.LANGUAGE_HOST).exists()
+
+
+def _write_program(target: Path, text: str) -> None:
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    fresh.write_text(text)
+    fresh.chmod(0o755)
+    fresh.replace(target)

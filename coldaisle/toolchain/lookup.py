@@ -16,6 +16,9 @@ from coldaisle.toolchain import pins, versions
 from coldaisle.toolchain.places import cache_dir, project_root, state_dir
 from coldaisle.toolchain.store import Store, store
 
+PROVIDER = "pulumi-resource-kubernetes"
+"""The one tool that is no command: the engine finds it in its plugin folder."""
+
 Origin = Literal["PATH", "KUBEBUILDER_ASSETS", "cache", "plugins", "engine", "missing"]
 
 
@@ -50,7 +53,7 @@ def find(wanted: pins.Tool, *, in_store: Store | None = None) -> Found:
         if version is not None and versions.at_least(version, wanted.floor or wanted.version):
             return Found(tool=wanted, origin=origin, path=path, version=version, rejected=tuple(rejected))
         rejected.append(f"{path} is {version or 'of no readable version'}, {wanted.floor} is the oldest that will do")
-    if wanted.name == "pulumi-resource-kubernetes" and (plugin := _plugin(wanted)) is not None:
+    if wanted.name == PROVIDER and (plugin := _plugin(wanted)) is not None:
         return plugin
     if cached.ready(wanted):
         path, version = cached.binary(wanted), wanted.version
@@ -74,15 +77,20 @@ def link(found: list[Found]) -> Path:
     """Make the folder of links say exactly what was chosen, and return it."""
     folder = links_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = {each.tool.name: each.path for each in found if each.path is not None and each.origin != "plugins"}
+    chosen = {each.tool.name: each.path for each in found if each.path is not None and each.tool.name != PROVIDER}
     for name, target in chosen.items():
-        fresh = folder / f".{name}.{os.getpid()}"
-        fresh.symlink_to(target)
-        fresh.replace(folder / name)
+        point(folder / name, target)
     for path in folder.iterdir():
         if path.name not in chosen and not path.name.startswith("."):
             path.unlink(missing_ok=True)
     return folder
+
+
+def point(link: Path, target: Path) -> None:
+    """Make a symbolic link, or turn one, without a moment in which it is not there."""
+    fresh = link.with_name(f".{link.name}.{os.getpid()}")
+    fresh.symlink_to(target)
+    fresh.replace(link)
 
 
 def _candidates(wanted: pins.Tool) -> list[tuple[Origin, Path]]:

@@ -129,7 +129,7 @@ TOOLS: tuple[Tool, ...] = (
         package="coldaisle/tools/pulumi-kubernetes",
         version=PULUMI_KUBERNETES,
         purpose="objects that a stack puts into a cluster",
-        build_cpu_s=500,
+        build_cpu_s=1186,
         stamp=f"-X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version={PULUMI_KUBERNETES}",
     ),
     _keda("operator", "scaling of model endpoints on the simulated cluster", 1000),

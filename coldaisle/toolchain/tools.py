@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldaisle.toolchain import lookup, pins
-from coldaisle.toolchain.environment import install_plugin
+from coldaisle.toolchain.environment import complete_engine
 from coldaisle.toolchain.golang import find_go
 from coldaisle.toolchain.places import project_root
 from coldaisle.toolchain.progress import Display, expected_s, minutes
@@ -109,7 +109,5 @@ def relink() -> list[lookup.Found]:
     """Look again, and make the links and the engine's plugin folder follow."""
     found = [lookup.find(each) for each in pins.TOOLS]
     lookup.link(found)
-    for each in found:
-        if each.tool.name == "pulumi-resource-kubernetes":
-            install_plugin(each)
+    complete_engine(found)
     return found
