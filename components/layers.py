@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from components.platform import GpuStack
 from components.serving import ModelEndpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pulumi import Resource, ResourceOptions
@@ -25,16 +25,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """A plan with its hash, and the folder of the spec that it follows from, relative to the project's."""
+    """
+    A plan with its hash, and the folder of the spec that it follows from, relative to the project's.
+
+    `on_delete` says what becomes of hosts whose plays are destroyed (components/play.py).
+    """
 
     plan: SitePlan
     folder: Path
     plan_hash: str
+    on_delete: str = "undo"
 
     @classmethod
-    def of(cls, plan: SitePlan, folder: Path) -> Site:
+    def of(cls, plan: SitePlan, folder: Path, on_delete: str = "undo") -> Site:
         """Take a plan, and hash it once."""
-        return cls(plan=plan, folder=folder, plan_hash=plan_hash(plan))
+        return cls(plan=plan, folder=folder, plan_hash=plan_hash(plan), on_delete=on_delete)
 
 
 def _facility(site: Site, opts: ResourceOptions) -> Iterator[Resource]:
@@ -51,7 +56,7 @@ def _fabric(site: Site, opts: ResourceOptions) -> Iterator[Resource]:
 def _metal(site: Site, opts: ResourceOptions) -> Iterator[Resource]:
     yield from (NodePool(pool.name, pool, opts) for pool in site.plan.pools)
     if site.plan.plays:
-        yield BringUp(site.plan.name, site.plan, site.folder, opts)
+        yield BringUp(site.plan.name, site.plan, site.folder, site.on_delete, opts)
 
 
 def _cluster(site: Site, opts: ResourceOptions) -> Iterator[Resource]:

@@ -37,8 +37,10 @@ class NodePool(ComponentResource):
 class BringUp(ComponentResource):
     """The plays of a site, each after those that the plan puts before it."""
 
-    def __init__(self, name: str, plan: SitePlan, site: Path, opts: ResourceOptions | None = None) -> None:
-        """Run the plays of `plan`; the provider renders their inventory from the folder `site`."""
+    def __init__(
+        self, name: str, plan: SitePlan, site: Path, on_delete: str = "undo", opts: ResourceOptions | None = None
+    ) -> None:
+        """Run the plays of `plan`; the provider renders their inventory from `site`, and undoes or forgets them."""
         super().__init__("coldaisle:metal:BringUp", name, {"plays": len(plan.plays)}, opts)
         digests = vars_digests(plan)
         code = {playbook: code_digest(playbook) for playbook in {play.playbook for play in plan.plays}}
@@ -50,6 +52,7 @@ class BringUp(ComponentResource):
                 playbook=play.playbook,
                 code_digest=code[play.playbook],
                 hosts={host: {**facts, "varsDigest": digests[play.name][host]} for host, facts in play.facts.items()},
+                on_delete=on_delete,
                 opts=ResourceOptions(parent=self, depends_on=[made[before] for before in play.after]),
             )
         self.register_outputs(

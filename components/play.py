@@ -8,7 +8,7 @@ under 300 resources; a preview still names each host and fact that changes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import pulumi
 
@@ -37,7 +37,7 @@ class Play(pulumi.CustomResource):
         hosts: pulumi.Input[Mapping[str, HostArgs]],
         timeout_s: int = DEFAULT_TIMEOUT_S,
         forks: int = DEFAULT_FORKS,
-        on_delete: Literal["undo", "forget"] = "undo",
+        on_delete: str = "undo",
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """

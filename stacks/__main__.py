@@ -2,7 +2,7 @@
 The program of every stack: configuration, spec, plan, components.
 
 `coldaisle:site` names the site's folder in inventory/, or is a path to it; `coldaisle:layers` lists the layers that the
-stack holds, all of them when left out.
+stack holds, all of them when left out; `coldaisle:onDelete` is `forget` where `destroy` may leave hosts as they are.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ if checked.errors:
     raise pulumi.RunError(report(checked.findings))
 for finding in checked.findings:
     pulumi.log.warn(finding.text())
-site = Site.of(checked.plan, folder)
+site = Site.of(checked.plan, folder, config.get("onDelete") or "undo")
 Datacenter(checked.plan.name, site, config.get_object("layers") or tuple(BUILD))
 export(site, checked.findings)
