@@ -62,7 +62,10 @@ name: coldaisle
 runtime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}
 main: stacks
 stackConfigDir: stacks
-plugins: {{providers: [{{name: coldaisle, path: {ROOT / "components" / "provider"}}}]}}
+plugins:
+  providers:
+    - {{name: coldaisle, path: {ROOT / "components" / "provider"}}}
+    - {{name: coldaisle-site, path: {ROOT / "components"}}}
 """,
         encoding="utf-8",
     )

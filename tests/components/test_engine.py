@@ -27,6 +27,13 @@ feed = replace(rack.feeds[0], load_w=rack.feeds[0].capacity_w + 1000)
 Rack("r99", replace(rack, name="r99", feeds=(feed, *rack.feeds[1:])))
 """
 
+SHARED = """
+import pulumi
+
+inputs = {{"folder": "{root}/inventory/sim", "layers": ["facility"], "planHash": None}}
+site = pulumi.ComponentResource("coldaisle-site:index:SiteStack", "site", inputs, remote=True)
+"""
+
 
 def project(folder: Path, site: str, layers: list[str]) -> Engine:
     """Return an engine on a project of one site, whose spec is a copy that the test may change."""
@@ -99,3 +106,12 @@ def test_the_policy_pack_refuses_an_overloaded_rack(tmp_path: Path) -> None:
     assert shown.returncode != 0
     assert "rack-power" in shown.stdout
     assert "feed a carries 19401 W, and may carry 18401 W" in shown.stdout
+
+
+def test_programs_in_other_languages_use_the_components(tmp_path: Path) -> None:
+    """The components folder is a plugin too: a program hands over a folder, and gets the site's resources."""
+    new_project(tmp_path, SHARED.format(root=ROOT))
+    shown = ready(engine(tmp_path))("preview")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "coldaisle-site:index:SiteStack site create" in shown.stdout
+    assert "coldaisle:facility:Rack r01 create" in shown.stdout
