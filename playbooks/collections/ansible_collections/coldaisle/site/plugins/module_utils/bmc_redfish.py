@@ -27,6 +27,9 @@ BUSY_SIGNS = (
 )
 """Words of BMCs that are not ready yet: iLO, Supermicro, iDRAC, and the base registry."""
 
+DROPPED_SIGNS = ("RemoteDisconnected", "Connection reset", "Broken pipe")
+"""Words of a BMC that closed a connection which it had kept: the same question on a new one is answered."""
+
 NETWORK_SIGNS = ("pxe", "network", "ipv4", "ipv6", "nic.", "mac(")
 """Signs of a network boot option in its name or UEFI path, for BMCs that give no alias."""
 
@@ -139,6 +142,8 @@ def _asked(call: Any) -> Any:  # noqa: ANN401  # whatever sushy returns
     except sushy.exceptions.AccessError as error:
         raise BmcError("wrong-credentials", "the BMC refuses user or password", "the credentials file") from error
     except sushy.exceptions.ConnectionError as error:
+        if any(sign in str(error) for sign in DROPPED_SIGNS):
+            raise BusyError(str(error)) from error
         raise _connection_error(str(error)) from error
     except sushy.exceptions.HTTPError as error:
         text = f"{error.code}: {error.detail or error}"

@@ -7,6 +7,7 @@ other leaves alone. Standard library only: this runs on the hosts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from ansible_collections.coldaisle.site.plugins.module_utils import gpu_facts, os_facts, rdma_facts, service_facts
@@ -57,24 +58,44 @@ def read_facts(names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
     return seen, errors
 
 
+UNIVERSAL_TIME = {"UTC", "Etc/UTC", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"}
+"""Names of one zone."""
+
+
 def satisfied(name: str, planned: Value, seen: Value) -> bool:
     """
-    Tell whether a value fits the plan: a driver at least its floor, an MTU at least the planned one, all else equal.
+    Tell whether a value fits the plan: floors for some facts, sets for others, else the same value.
 
-    The MTU of a port may be above the plan's, since a port must carry what its virtual functions carry.
+    These are the rules of `coldaisle.drift.equality`, which no host has; a test holds the two together. The MTU of a
+    port may be above the plan's, since a port must carry what its virtual functions carry.
     """
-    kind = name.partition(".")[0]
-    if kind == "mtu":
-        return int(seen) >= int(planned)
+    kind, left, right = name.partition(".")[0], _text(planned), _text(seen)
+    if left == right:
+        return True
+    if kind in {"mtu", "hugepages_2mi"}:
+        return _at_least(left, right)
+    if kind == "memlock":
+        return right == "unlimited" or _at_least(left, right)
     if kind == "driver":
-        return _version(seen) >= _version(planned) > ()
-    return seen == planned or str(seen) == str(planned)
+        return _version(right) >= _version(left) > () and _version(right) > ()
+    if kind == "taints":
+        return set(left.split(",")) == set(right.split(","))
+    return kind == "timezone" and {left, right} <= UNIVERSAL_TIME
 
 
-def _version(text: Value) -> tuple[int, ...]:
-    """Return a dotted version as numbers; empty when it is none, so that what cannot be measured never passes."""
-    parts = str(text).split(".")
-    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
+def _text(value: Value) -> str:
+    """Return one spelling of a value: numbers, flags and what YAML makes of them."""
+    text = " ".join(str(value).split())
+    return text.lower() if text in {"True", "False"} else text
+
+
+def _at_least(planned: str, seen: str) -> bool:
+    return planned.isdigit() and seen.isdigit() and int(seen) >= int(planned)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """Return the numbers of a version; none when it has none, so that what cannot be measured never passes."""
+    return tuple(int(part) for part in re.findall(r"\d+", text))
 
 
 def different(planned: Mapping[str, Value], seen: Mapping[str, Value]) -> list[str]:
