@@ -106,7 +106,9 @@ def test_programs_bind_the_pods_address() -> None:
 def test_an_operator_is_ready_with_its_deployment() -> None:
     """A custom resource is ready only while its operator's Deployment is available."""
     available = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
-    assert (desired_state([available]), desired_state([]), desired_state([{}])) == ("ready", "notReady", "notReady")
+    failing = {"status": {"conditions": [{"type": "Available", "status": "False"}]}}
+    assert desired_state([failing, available]) == "ready"
+    assert {desired_state([]), desired_state([{}]), desired_state([failing])} == {"notReady"}
     assert status("ready", {"metadata": {"generation": 3}})["conditions"][0]["observedGeneration"] == 3
 
 
