@@ -19,6 +19,12 @@ from sim.state import State
 GUEST_MEMORY_MIB = 768
 """Room for the root file system (105 MB, in memory), the kernel and what the roles install."""
 
+CPU = "max,erms=off,la57=off"
+"""
+All that emulation can do but two: copies by `rep movsb` go byte by byte when emulated, and a fifth level of page
+tables costs each translation. Without them a boot takes a fifth less CPU time (measured).
+"""
+
 NAMESPACE_UUID = uuid.UUID("c01da151-e000-4000-8000-000000000000")
 """Root of all made-up identifiers, so that the same site has the same ones each time."""
 
@@ -32,6 +38,9 @@ GPU_DEVICE_ID = "0x2330"
 
 PRODUCT_NAMES = {"h100-sxm5": "NVIDIA H100 80GB HBM3", "h200-sxm5": "NVIDIA H200"}
 """How the driver spells GPUs, by their name in the catalog."""
+
+RETRY_BOOT_MS = 5000
+"""A machine that shall boot over the network tries again, as servers do, when nobody answered."""
 
 OVMF = Path("/usr/share/OVMF/OVMF_CODE.fd")
 
@@ -157,7 +166,7 @@ def guest_command(machine: Machine, qemu: str, *, network_boot: bool, boot_once:
     """
     folder = machine.path
     command = [qemu, "-name", machine.name, "-uuid", machine.uuid, "-machine", "q35,graphics=off", "-accel", "tcg"]
-    command += ["-cpu", "max", "-smp", "1", "-m", str(GUEST_MEMORY_MIB), "-nodefaults", "-display", "none"]
+    command += ["-cpu", CPU, "-smp", "1", "-m", str(GUEST_MEMORY_MIB), "-nodefaults", "-display", "none"]
     command += ["-serial", f"file:{folder / 'serial.log'}", "-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"]
     command += ["-boot", _boot_order(network_boot=network_boot, once=boot_once)]
     command += _firmware(machine)
@@ -169,8 +178,9 @@ def guest_command(machine: Machine, qemu: str, *, network_boot: bool, boot_once:
 
 def _boot_order(*, network_boot: bool, once: bool) -> str:
     if not network_boot:
-        return "order=c"
-    return "order=c,once=n" if once else "order=n"
+        return "order=c,strict=on"
+    order = "order=c,once=n" if once else "order=n"
+    return f"{order},strict=on,reboot-timeout={RETRY_BOOT_MS}"
 
 
 def _firmware(machine: Machine) -> list[str]:
@@ -209,6 +219,7 @@ def container_command(machine: Machine, nspawn: str) -> list[str]:
         "--register=no",
         "--keep-unit",
         "--console=pipe",
+        "--capability=CAP_NET_ADMIN",  # its ports are its own, as a real host's are
         "--boot",
         f"--bind-ro={folder / 'hardware'}:/run/coldaisle",
     ]

@@ -190,6 +190,14 @@ def _write_layer(base: Path, layer: Path) -> None:
     for place, target in recipe.ENABLED_UNITS.items():
         (units / place).parent.mkdir(exist_ok=True)
         (units / place).symlink_to(target)
+    for unit in recipe.LATE_UNITS:
+        (units / f"{unit}.d").mkdir()
+        (units / f"{unit}.d/late.conf").write_text("[Unit]\nAfter=ssh.service\n")
+    for rules in (base / "root/usr/lib/udev/rules.d").iterdir():
+        if rules.name not in recipe.UDEV_RULES:
+            _whiteout(layer / "usr/lib/udev/rules.d" / rules.name)
+    for generator in (base / "root" / recipe.GENERATORS).iterdir():
+        _whiteout(layer / recipe.GENERATORS / generator.name)
     (layer / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
     (layer / "etc/machine-id").write_text("")
     (layer / "etc/resolv.conf").write_text("")
@@ -217,7 +225,7 @@ def _merged(layers: tuple[Path, ...], mountpoint: Path) -> Iterator[Path]:
 def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) -> None:
     """Write the merged layers as a squashfs, without what a guest does not need."""
     command = [find("mksquashfs", "squashfs-tools")]
-    options = ["-comp", "zstd", "-Xcompression-level", "6", "-noappend", "-no-progress", "-quiet", "-e"]
+    options = ["-comp", "zstd", "-Xcompression-level", "6", "-b", "256K", "-noappend", "-no-progress", "-quiet", "-e"]
     with _merged(layers, mountpoint) as tree:
         run([*command, tree, target, *options, *recipe.LEFT_OUT])
 

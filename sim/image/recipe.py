@@ -38,16 +38,19 @@ PACKAGES = (
     "udev",
 )
 
-BOOT_MODULES = ("virtio_pci", "virtio_net", "virtio_blk", "loop", "squashfs", "overlay", "ext4")
-"""What the initramfs needs to reach its root."""
+BOOT_MODULES = ("virtio_pci", "virtio_net", "virtio_blk", "loop", "squashfs", "overlay", "crc32c_generic", "ext4")
+"""What the initramfs needs to reach its root; ext4 asks for crc32c by name when it mounts."""
 
 HOST_MODULES = (
     "8021q",
     "bonding",
     "br_netfilter",
     "bridge",
+    "button",  # the power button, so that a BMC can ask for a shutdown
     "configfs",
+    "crc32_generic",  # soft RoCE asks for it by name when it loads
     "dummy",
+    "evdev",
     "ib_umad",
     "ib_uverbs",
     "ip_tables",
@@ -78,10 +81,19 @@ MASKED_UNITS = (
     "fstrim.timer",
     "getty@tty1.service",
     "ldconfig.service",
+    "modprobe@configfs.service",
+    "modprobe@dm_mod.service",
+    "modprobe@drm.service",
+    "modprobe@efi_pstore.service",
+    "modprobe@fuse.service",
+    "modprobe@loop.service",
     "nftables.service",
     "serial-getty@ttyS0.service",
     "systemd-binfmt.service",
     "systemd-firstboot.service",
+    "systemd-journal-flush.service",
+    "systemd-remount-fs.service",
+    "systemd-repart.service",
     "systemd-hwdb-update.service",
     "systemd-journal-catalog-update.service",
     "systemd-networkd-wait-online.service",
@@ -93,19 +105,61 @@ MASKED_UNITS = (
 )
 """Units that cost seconds of a boot, and whose work is of no use on a root that is thrown away."""
 
-DISABLED_UNITS = ("multi-user.target.wants/containerd.service", "multi-user.target.wants/nginx.service")
+DISABLED_UNITS = (
+    "multi-user.target.wants/containerd.service",
+    "multi-user.target.wants/nginx.service",
+    "multi-user.target.wants/ssh.service",  # ours is wanted by an earlier target
+    "sysinit.target.wants/systemd-timesyncd.service",
+    "sysinit.target.wants/systemd-pstore.service",
+)
 """Links that packages made, by their place below /etc/systemd/system: a role turns these services on."""
 
 ENABLED_UNITS = {
+    "basic.target.wants/ssh.service": "/etc/systemd/system/ssh.service",
+    "default.target": "/lib/systemd/system/multi-user.target",
     "multi-user.target.wants/systemd-networkd.service": "/lib/systemd/system/systemd-networkd.service",
     "multi-user.target.wants/coldaisle-rdma.service": "/etc/systemd/system/coldaisle-rdma.service",
     "multi-user.target.wants/coldaisle-sriov.service": "/etc/systemd/system/coldaisle-sriov.service",
 }
 """Units that start at boot, by their place below /etc/systemd/system."""
 
+GENERATORS = "usr/lib/systemd/system-generators"
+"""Programs that look for disks, consoles and old scripts at each boot: there is nothing here for them to find."""
+
+LATE_UNITS = (
+    "coldaisle-rdma.service",
+    "coldaisle-sriov.service",
+    "systemd-logind.service",
+    "systemd-networkd.service",
+    "systemd-user-sessions.service",
+)
+"""Units that wait for the SSH server, so that a host can be reached while they start."""
+
+UDEV_RULES = (
+    "50-udev-default.rules",
+    "60-block.rules",
+    "60-infiniband.rules",
+    "60-persistent-storage.rules",
+    "70-power-switch.rules",
+    "80-drivers.rules",
+    "80-net-setup-link.rules",
+    "99-systemd.rules",
+)
+"""Rules that a host without screen, sound and keyboard needs; each rule costs every device some time."""
+
 LEFT_OUT = (
     "boot",
+    "etc/udev/hwdb.bin",
+    "usr/bin/containerd-shim",
+    "usr/bin/containerd-shim-runc-v1",
+    "usr/bin/containerd-stress",
+    "usr/bin/ctr",
+    "usr/bin/ipmitool",
     "usr/lib/ipxe",
+    "usr/lib/udev/hwdb.bin",
+    "usr/lib/udev/hwdb.d",
+    "usr/lib/x86_64-linux-gnu/gconv",
+    "usr/lib/x86_64-linux-gnu/libfreeipmi.so.17.2.9",
     "usr/share/bash-completion",
     "usr/share/doc",
     "usr/share/info",
@@ -117,7 +171,7 @@ LEFT_OUT = (
     "var/lib/apt",
     "var/lib/dpkg/info",
 )
-"""Folders of the root that a net-booted guest does without: they would cost its memory."""
+"""What a net-booted guest does without: it would cost its memory, and time on the wire."""
 
 HERE = Path(__file__).parent
 

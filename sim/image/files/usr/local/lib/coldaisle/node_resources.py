@@ -29,8 +29,8 @@ RDMA_PODS_PER_PORT = 63
 NETWORK = Path("/sys/class/net")
 
 
-def capacity(max_pods: int) -> dict[str, str]:
-    """Return the host's resources as a Node's capacity."""
+def capacity(max_pods: int, gpus: dict[str, str]) -> dict[str, str]:
+    """Return the host's resources as a Node's capacity; `gpus` is what `gpu_resources` found last."""
     disk = os.statvfs("/")
     huge_pages = _meminfo().get("HugePages_Total", 0)
     return {
@@ -38,7 +38,7 @@ def capacity(max_pods: int) -> dict[str, str]:
         "pods": str(max_pods),
         "ephemeral-storage": f"{disk.f_blocks * disk.f_frsize // 1024}Ki",
         "hugepages-2Mi": f"{huge_pages * 2}Mi",
-        **_gpus(),
+        **gpus,
         **_rdma(),
     }
 
@@ -64,7 +64,7 @@ def _meminfo() -> dict[str, int]:
     return {name: int(rest.split()[0]) for name, rest in (line.split(":", 1) for line in lines)}
 
 
-def _gpus() -> dict[str, str]:
+def gpu_resources() -> dict[str, str]:
     """Return the GPUs that the driver lists; none are left when the driver does not answer."""
     if shutil.which("nvidia-smi") is None:
         return {}
