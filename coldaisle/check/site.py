@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,12 +47,29 @@ def open_site(folder: Path) -> CheckedSite:
     Raises:
         SpecError: the spec cannot be used; all problems are in it.
     """
+    with _collector_paused():
+        try:
+            spec = load_site(folder)
+        except SpecError as error:
+            raise SpecError([*error.problems, *_further(error)]) from None
+        plan = plan_site(spec)
+        return CheckedSite(spec, plan, check_site(spec, plan))
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """
+    Pause the garbage collector.
+
+    A plan of 2,048 nodes is some 400,000 objects that all stay; walking them again and again takes a third of the time.
+    """
+    ran = gc.isenabled()
+    gc.disable()
     try:
-        spec = load_site(folder)
-    except SpecError as error:
-        raise SpecError([*error.problems, *_further(error)]) from None
-    plan = plan_site(spec)
-    return CheckedSite(spec, plan, check_site(spec, plan))
+        yield
+    finally:
+        if ran:
+            gc.enable()
 
 
 def _further(error: SpecError) -> tuple[Finding, ...]:

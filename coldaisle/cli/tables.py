@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Literal
 
 from rich.console import Console
@@ -36,18 +37,29 @@ def _table(title: str, columns: Iterable[str], numbers: Iterable[str] = ()) -> T
 
 
 def _racks(plan: SitePlan) -> Table:
-    table = _table("Racks", ("rack", "hall / row"), ("units", "power", "feeds: load of capacity", "after a loss"))
-    for rack in plan.facility.racks:
-        units = f"{rack.used_u} of {rack.height_u}"
-        table.add_row(rack.name, f"{rack.hall} / {rack.row}", units, kilowatts(rack.power_w), *_feeds(rack))
+    """Return the racks, neighbours that are alike in one line."""
+    table = _table("Racks", ("racks", "hall / row"), ("units", "power each", "feeds: load of capacity", "after a loss"))
+    for figures, alike in groupby(plan.facility.racks, _figures):
+        names = [rack.name for rack in alike]
+        label = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]} ({len(names)})"
+        table.add_row(label, *figures)
     return table
 
 
-def _feeds(rack: RackPlan) -> tuple[str, str]:
-    """Return what each feed carries, in full and after the loss of another."""
-    now = (f"{f.name} {kilowatts(f.load_w)} of {kilowatts(f.capacity_w)}" for f in rack.feeds)
-    after = (f"{f.name} {percent(f.load_after_loss_w, f.capacity_w)}" for f in rack.feeds)
-    return "\n".join(now), "\n".join(after)
+def _figures(rack: RackPlan) -> tuple[str, ...]:
+    """Return what a line says of a rack: its place, its units, its power, and each feed in full and after a loss."""
+    units = f"{rack.used_u} of {rack.height_u}"
+    loads = _alike((feed.name, f"{kilowatts(feed.load_w)} of {kilowatts(feed.capacity_w)}") for feed in rack.feeds)
+    after = _alike((feed.name, percent(feed.load_after_loss_w, feed.capacity_w)) for feed in rack.feeds)
+    return f"{rack.hall} / {rack.row}", units, kilowatts(rack.power_w), loads, after
+
+
+def _alike(named: Iterable[tuple[str, str]]) -> str:
+    """Return lines of names and what is said of them: `a, b 13.6 kW of 34.4 kW`."""
+    names: dict[str, list[str]] = {}
+    for name, said in named:
+        names.setdefault(said, []).append(name)
+    return "\n".join(f"{', '.join(those)} {said}" for said, those in names.items())
 
 
 def _cooling(plan: SitePlan) -> Table:
