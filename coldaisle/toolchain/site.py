@@ -97,11 +97,20 @@ def down() -> None:
     with one_at_a_time(state_dir() / "up.lock", "make down"):
         if (venv_dir() / "bin" / "coldaisle").exists():
             run([_coldaisle(), "sim", "down", SITE])
+        _refuse_if_mounted(state_dir() / SITE)
         for folder in (state_dir() / SITE, state_dir() / "tools", pulumi_home()):
             shutil.rmtree(folder, ignore_errors=True)
     (state_dir() / "up.lock").unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         state_dir().rmdir()  # only when nothing else is in it
+
+
+def _refuse_if_mounted(folder: Path) -> None:
+    """Stop before anything is deleted through a mount: a host's root may lie over files that others use."""
+    points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    if below := [point for point in points if Path(point).is_relative_to(folder)]:
+        fix = "coldaisle sim down sim, then make down again"
+        raise SetupError("file systems of simulated hosts are still mounted", have=", ".join(below), fix=fix)
 
 
 def is_up() -> bool:

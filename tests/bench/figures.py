@@ -1,0 +1,183 @@
+"""
+The figures of `make bench`, each a small function; a file `bench_*.py` beside this one adds its function `figures`.
+
+A figure that needs the simulated site says so when the site is not up, and the one that starts it says so when it is:
+nobody's running site is taken down for a measurement.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coldaisle.toolchain import site
+from coldaisle.toolchain.environment import environment
+from coldaisle.toolchain.places import state_dir
+from tests.bench import large_site
+from tests.bench.meter import Cost, NotMeasuredError, cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Figures = dict[str, float]
+
+IN_PROCESS = """
+import json, resource, sys, time
+from pathlib import Path
+from coldaisle.check import open_site
+started = time.process_time()
+open_site(Path(sys.argv[1]))
+used = time.process_time() - started
+print(json.dumps([used, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+"""Loads, plans and checks a site in a fresh process; imports are not in the figure."""
+
+PREVIEW = ("pulumi", "preview", "--non-interactive", "--stack")
+NO_CHANGES = "--expect-no-changes"
+
+
+def plan_h100_pod() -> Figures:
+    """Load, plan and check of 127 nodes."""
+    used, largest = _open_site(Path("inventory", "h100-pod"))
+    return {"plan_h100_pod_cpu_s": used, "plan_h100_pod_mib": largest}
+
+
+def load_plan_check_2048() -> Figures:
+    """Load, plan and check of 2,048 nodes, 16,384 GPUs, four fabrics of three tiers."""
+    with tempfile.TemporaryDirectory() as folder:
+        large_site.write(Path(folder))
+        used, largest = _open_site(Path(folder))
+    return {"load_plan_check_2048_cpu_s": used, "load_plan_check_2048_mib": largest}
+
+
+def preview_h100_pod() -> Figures:
+    """First preview of the stack h100-pod, from an empty state."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {**environment("h100-pod"), "PULUMI_BACKEND_URL": Path(folder).as_uri()}
+        cost(["pulumi", "stack", "init", "h100-pod"], settings)
+        return _both("preview_h100_pod", cost([*PREVIEW, "h100-pod"], settings))
+
+
+def up_sim() -> Figures:
+    """Start of the simulated site, and `pulumi up` on it; the site is left up for the figures that follow."""
+    if site.is_up():
+        raise NotMeasuredError("the simulated site is up already: make down, then make bench BENCH=up_sim")
+    started = cost([_coldaisle(), "sim", "up", "sim"], environment("sim"))
+    site.select("sim")
+    up = cost(["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--stack", "sim"], environment("sim"))
+    return {**_both("start_sim", started), **_both("up_sim", up)}
+
+
+def noop_up_sim() -> Figures:
+    """`pulumi up` that finds nothing to do."""
+    _need_site()
+    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", NO_CHANGES, "--stack", "sim"]
+    return _both("noop_up_sim", cost(command, environment("sim")))
+
+
+def preview_refresh_sim() -> Figures:
+    """Preview that reads every host and the cluster: what drift costs."""
+    _need_site()
+    command = [*PREVIEW, "sim", "--refresh", NO_CHANGES]
+    return _both("preview_refresh_sim", cost(command, environment("sim")))
+
+
+def node_ready() -> Figures:
+    """
+    From a guest's power-on to its node Ready, for the slowest guest of the last bring-up.
+
+    The start of the guest's process and the node's own record of when it became Ready are compared, so nothing is
+    touched. A node that lost and regained its readiness gives a larger figure: measure right after `up_sim`.
+    """
+    _need_site()
+    ready = _ready_since()
+    times = [ready[name] - started for name, started in _guests_started().items() if name in ready]
+    if not times:
+        raise NotMeasuredError("no guest of the simulated site is Ready: make up")
+    return {"node_ready_s": max(times)}
+
+
+def sim_memory() -> Figures:
+    """Memory of all processes of the simulated site, what they share counted once."""
+    _need_site()
+    said = _answer([_coldaisle(), "sim", "status", "sim", "--json"])
+    return {"sim_memory_mib": json.loads(said)["memory_bytes"] / 2**20}
+
+
+FIGURES: dict[str, Callable[[], Figures]] = {
+    each.__name__: each
+    for each in (
+        plan_h100_pod,
+        load_plan_check_2048,
+        preview_h100_pod,
+        up_sim,
+        node_ready,
+        noop_up_sim,
+        preview_refresh_sim,
+        sim_memory,
+    )
+}
+
+
+def registry() -> dict[str, Callable[[], Figures]]:
+    """Return every figure by its name: those above, then those of the files beside this one."""
+    files = sorted(Path(__file__).parent.glob("bench_*.py"))
+    more = {path.stem.removeprefix("bench_"): import_module(f"tests.bench.{path.stem}").figures for path in files}
+    return FIGURES | more
+
+
+def _open_site(folder: Path) -> tuple[float, float]:
+    used, largest = json.loads(_answer([sys.executable, "-c", IN_PROCESS, str(folder)]))
+    return used, largest
+
+
+def _answer(command: list[str]) -> str:
+    done = subprocess.run(
+        command, cwd=large_site.ROOT, env=environment("sim"), capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise NotMeasuredError(f"`{' '.join(command[:4])}` exited {done.returncode}: {done.stderr.strip()[-300:]}")
+    return done.stdout
+
+
+def _both(name: str, measured: Cost) -> Figures:
+    return {f"{name}_cpu_s": measured.cpu_s, f"{name}_s": measured.wall_s}
+
+
+def _need_site() -> None:
+    if not site.is_up():
+        raise NotMeasuredError("the simulated site is not up: make up")
+
+
+def _coldaisle() -> str:
+    return str(Path(sys.executable).with_name("coldaisle"))
+
+
+def _ready_since() -> dict[str, float]:
+    """Return when each node became Ready, as seconds since the epoch."""
+    kubeconfig = Path(state_dir(), "sim", "secrets", "admin.kubeconfig")
+    said = _answer(["kubectl", "--kubeconfig", str(kubeconfig), "get", "nodes", "-o", "json"])
+    since = {}
+    for node in json.loads(said)["items"]:
+        for condition in node["status"]["conditions"]:
+            if (condition["type"], condition["status"]) == ("Ready", "True"):
+                since[node["metadata"]["name"]] = datetime.fromisoformat(condition["lastTransitionTime"]).timestamp()
+    return since
+
+
+def _guests_started() -> dict[str, float]:
+    """Return when each guest's emulator was started: its BMC's last power-on, as seconds since the epoch."""
+    started = {}
+    for line in _answer(["ps", "-eo", "etimes=,args="]).splitlines():
+        age, _, command = line.strip().partition(" ")
+        words = command.split()
+        if words and "qemu-system" in words[0] and "-name" in words:
+            started[words[words.index("-name") + 1].split(",")[0].removeprefix("guest=")] = time.time() - float(age)
+    return started
