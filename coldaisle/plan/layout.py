@@ -115,7 +115,8 @@ def shape(
     managers = _managers(spec)
     rails = spec.rails if spec.rail_optimized else 1
     groups = max(1, ceil((max(members, default=-1) + 1 + ceil(len(managers) / rails)) / places))
-    groups = max(groups, _groups_for_extras(groups, down, places * place_ports, len(members) * place_ports, extras))
+    used = (max(members, default=-1) + 1) * place_ports
+    groups = max(groups, _groups_for_extras(groups, down, places * place_ports, used, extras))
     uplinks = _uplinks(spec, leaf, members, places * place_ports, down)
     tiers = _tiers(spec, catalog, groups * rails, rails, uplinks) if spec.topology == "leaf-spine" else None
     if tiers:

@@ -82,7 +82,9 @@ class Wiring:
         layout = self.layout
         spare = layout.down_ports - layout.group_places * layout.place_ports
         for number, port in self.extras.items():
-            leaf, back = divmod(number, spare) if spare > 0 else (layout.groups - 1, number)
+            leaf, back = divmod(number, spare if spare > 0 else layout.down_ports)
+            # Without spare ports in each group, they fill the last group from its end, then the one before.
+            leaf = leaf if spare > 0 else layout.groups - 1 - leaf
             yield self._leaf_cable(port, leaf * layout.rails, layout.down_ports - 1 - back, None)
 
     def _leaf_cable(self, port: PortAt, leaf: int, slot: int, link: int | None) -> CablePlan:

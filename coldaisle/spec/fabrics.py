@@ -124,7 +124,11 @@ class FabricSpec(SpecModel):
     core: SwitchGroup | None = None
     switch: SwitchGroup | None = None
     nodes_per_leaf_group: Count | None = None
-    """Nodes that share one set of leaves (a scalable unit); left out, as many as half of a leaf's ports."""
+    """
+    Nodes that share one set of leaves (a scalable unit); left out, as many as half of a leaf's ports hold, and on a
+    single fabric all of them. Ports that a group leaves are for switches and service hosts: with none left, these stand
+    at the end of the last switch, and move when a switch is added.
+    """
     managers: FabricManagers | None = None
     """Fabric managers (UFM), which take the places of nodes at the end of the last group."""
     uplinks_per_spine: Count | None = None

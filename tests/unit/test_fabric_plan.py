@@ -212,3 +212,14 @@ def test_f19_a_qm9700_has_64_ports() -> None:
     names = superpod(31, managers=True).catalog.switches["qm9700"].port_names()
     assert len(set(names)) == len(names) == 64
     assert (names[0], names[1], names[44], names[-1]) == ("1/1", "1/2", "23/1", "32/2")
+
+
+@pytest.mark.parametrize("nodes", [1, 40, 48, 60])
+def test_more_switches_than_one_can_hold_get_another_switch(nodes: int) -> None:
+    """BMCs and the management ports of many switches share no port, however they fill the switches."""
+    fabrics = {"compute": {**ROCE, "nodes_per_leaf_group": 1}, "oob": OOB}
+    spec = site(addressing=ADDRESSING, fabrics=fabrics, node_pools={"p": pool(f"n[01-{nodes:02d}]")})
+    plan = plan_fabrics(spec)["oob"]
+    ends = [(cable.b.device, cable.b.port) for cable in plan.cables]
+    assert len(set(ends)) == len(ends) == nodes + 8 * nodes + 2
+    assert len(plan.switches) == -(-len(ends) // 48)
