@@ -61,6 +61,10 @@ class PlayInputs:
         }
 
 
+class Unknown:
+    """A value that the engine will know only when something else has been made."""
+
+
 Failure = tuple[str, str]
 """A property's path, and what is wrong with it."""
 
@@ -120,9 +124,9 @@ def _hosts_problems(hosts: object) -> list[Failure]:
 def _host_problems(host: str, facts: object) -> list[Failure]:
     if not isinstance(facts, Mapping):
         return [(f'hosts["{host}"]', "must map fact names to planned values")]
-    flat = (str, int, float, bool)
+    flat = (str, int, float, bool, Unknown)
     return [
         (f'hosts["{host}"]["{name}"]', "must be a text, a number or a truth value: facts are flat")
         for name, value in facts.items()
-        if not isinstance(value, flat) and value.__class__.__name__ != "Unknown"
+        if not isinstance(value, flat)
     ]

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from coldaisle.toolchain.environment import path
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 HOST = ROOT / "tools" / "langhost" / "pulumi-language-python"
-PULUMI = shutil.which("pulumi")
+PULUMI = shutil.which("pulumi", path=path(os.environ))
 
 pytestmark = pytest.mark.skipif(PULUMI is None, reason="needs the pulumi CLI on PATH: make setup")
 
@@ -40,6 +42,7 @@ class Project:
         self.environment = {
             **os.environ,
             "PATH": f"{only}:{os.environ['PATH']}",
+            "COLDAISLE_LANGUAGE_HOST": str(HOST),  # for an engine of ours, which looks beside itself
             "PULUMI_HOME": str(folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
             "PULUMI_CONFIG_PASSPHRASE": "test",

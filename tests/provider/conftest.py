@@ -8,16 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from pulumi.provider.experimental.provider import (
-    CheckRequest,
-    CreateRequest,
-    DeleteRequest,
-    DiffRequest,
-    ReadRequest,
-    UpdateRequest,
-)
+from pulumi.runtime.proto import provider_pb2
 
-from components.provider.provider import PlayProvider
+from components.provider.plays import Plays
+from components.provider.servicer import PlayServicer
 from components.provider.values import engine_map
 
 PLAYBOOKS = Path(__file__).parent / "fixtures" / "playbooks"
@@ -114,55 +108,49 @@ def floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Floor:
 
 
 class Engine:
-    """Speaks to a provider as the engine does, in plain values."""
+    """Speaks to a provider in plain values; what needs no hosts goes through the protocol's own messages."""
 
     def __init__(self) -> None:
         """Make the provider; keep the lines that it shows."""
         self.lines: list[str] = []
-        self.provider = PlayProvider(lambda _urn, line: self.lines.append(line))
+        self.plays = Plays(lambda _urn, line: self.lines.append(line))
+        self.servicer = PlayServicer(self.plays)
 
     async def check(self, inputs: dict[str, Any]) -> dict[str, str]:
         """Return the failures by property."""
-        answer = await self.provider.check(CheckRequest(URN, {}, engine_map(inputs), b""))
-        return {failure.property: failure.reason for failure in answer.failures or []}
+        answer = await self.servicer.Check(provider_pb2.CheckRequest(urn=URN, news=engine_map(inputs)), None)
+        return {failure.property: failure.reason for failure in answer.failures}
 
     async def diff(self, outputs: dict[str, Any], inputs: dict[str, Any]) -> dict[str, str]:
         """Return the kinds of change by path."""
-        old = engine_map(outputs)
-        answer = await self.provider.diff(DiffRequest(URN, "os-train", old, engine_map(inputs), []))
-        assert answer.changes == bool(answer.detailed_diff)
+        request = provider_pb2.DiffRequest(urn=URN, olds=engine_map(outputs), news=engine_map(inputs))
+        answer = await self.servicer.Diff(request, None)
+        some = provider_pb2.DiffResponse.DIFF_SOME
+        assert (answer.changes == some) == bool(answer.detailedDiff)
         assert not answer.replaces
-        return {path: kind.kind.name for path, kind in answer.detailed_diff.items()}
+        kinds = provider_pb2.PropertyDiff.Kind
+        return {path: kinds.Name(change.kind) for path, change in answer.detailedDiff.items()}
 
-    async def create(self, inputs: dict[str, Any], *, preview: bool = False) -> dict[str, Any]:
+    async def create(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs."""
-        answer = await self.provider.create(CreateRequest(URN, engine_map(inputs), 0, preview))
-        return from_engine(answer.properties)
+        resource_id, outputs = await self.plays.create(URN, inputs, 0)
+        assert resource_id == "os-train"
+        return outputs
 
     async def update(self, outputs: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs."""
-        request = UpdateRequest(URN, "os-train", engine_map(outputs), engine_map(inputs), 0, [], False)
-        return from_engine((await self.provider.update(request)).properties)
+        return await self.plays.update(URN, "os-train", outputs, inputs, 0)
 
     async def read(self, outputs: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs."""
-        answer = await self.provider.read(ReadRequest(URN, "os-train", engine_map(outputs), engine_map(inputs)))
-        assert answer.resource_id == "os-train"
-        return from_engine(answer.properties)
+        return await self.plays.read(URN, "os-train", outputs, inputs)
 
     async def delete(self, outputs: dict[str, Any]) -> None:
         """Delete the resource."""
-        await self.provider.delete(DeleteRequest(URN, "os-train", engine_map(outputs), 0))
+        await self.plays.delete(URN, outputs, 0)
 
 
 @pytest.fixture
 def engine() -> Engine:
     """Return a provider to speak to."""
     return Engine()
-
-
-def from_engine(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return properties as plain values."""
-    from components.provider.values import plain_map  # noqa: PLC0415 - beside its only use
-
-    return plain_map(properties)

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coldaisle.toolchain.environment import settings
 from tests.provider.conftest import PLAYBOOKS, Floor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-PULUMI = shutil.which("pulumi")
+GIVEN = {**os.environ, "PULUMI_BACKEND_URL": "x", "PULUMI_HOME": "x", "PULUMI_CONFIG_PASSPHRASE": "x"}
+ENGINE_SETTINGS = settings("dev", GIVEN)
+PULUMI = shutil.which("pulumi", path=ENGINE_SETTINGS.get("PATH", GIVEN["PATH"]))
 SECRET = "correct-horse-battery-staple"  # noqa: S105 - the value that must not be found
 PASSPHRASE = "a-passphrase-of-the-engine"  # noqa: S105 - the same
 
@@ -58,18 +61,16 @@ class Stack:
     @property
     def environment(self) -> dict[str, str]:
         """Return the environment of the engine; ours is the language host where there is no other."""
-        return {
+        own = {
             **os.environ,
-            "PATH": f"{os.environ['PATH']}:{ROOT / 'tools' / 'langhost'}",
             "PULUMI_HOME": str(self.root / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
-            "PULUMI_SKIP_UPDATE_CHECK": "true",
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "XDG_STATE_HOME": str(self.root / "floor" / "state"),
             "COLDAISLE_INVENTORY": str(self.floor.inventory),
             "COLDAISLE_PLAYBOOKS": str(PLAYBOOKS),
         }
+        return own | ENGINE_SETTINGS
 
     def plan(self, **changes: Any) -> None:  # noqa: ANN401
         """Write the inputs of the play."""

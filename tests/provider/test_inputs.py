@@ -6,10 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pulumi.provider.experimental.property_value import PropertyValue
-from pulumi.provider.experimental.provider import CheckRequest
+from pulumi.runtime.proto import provider_pb2
 
-from components.provider.values import engine_map
+from components.provider.values import SECRET, SIGNATURE, UNKNOWN, engine_map, plain_map
 
 if TYPE_CHECKING:
     from tests.provider.conftest import Engine, Floor
@@ -53,9 +52,21 @@ def test_no_hosts_is_a_problem(floor: Floor, engine: Engine) -> None:
 
 def test_a_secret_value_is_refused(floor: Floor, engine: Engine) -> None:
     """What the program marks as secret must not come into the state, even encrypted."""
-    inputs = engine_map(floor.inputs()) | {"site": PropertyValue("floor", is_secret=True)}
-    answer = asyncio.run(engine.provider.check(CheckRequest("urn", {}, inputs, b"")))
-    assert [failure.reason.split(":")[0] for failure in answer.failures or []] == ["a Play takes no secret values"]
+    secret = {SIGNATURE: SECRET, "value": "floor"}
+    assert asyncio.run(engine.check(floor.inputs(site=secret)))["hosts"].startswith("a Play takes no secret values")
+
+
+def test_what_is_not_known_yet_is_no_problem(floor: Floor, engine: Engine) -> None:
+    """In a preview, a digest or a fact may come from a resource that is not there yet."""
+    inputs = floor.inputs(codeDigest=UNKNOWN)
+    inputs["hosts"]["h1"]["varsDigest"] = UNKNOWN
+    assert asyncio.run(engine.check(inputs)) == {}
+
+
+def test_values_survive_the_protocol(floor: Floor) -> None:
+    """Whole numbers stay whole, and lists, truth values and nothing come back as they were."""
+    values = {"a": 1, "b": 1.5, "c": True, "d": None, "e": [1, {"f": "x"}], "g": {}, **floor.inputs()}
+    assert plain_map(engine_map(values)) == values
 
 
 def test_what_is_as_planned_has_no_difference(floor: Floor, engine: Engine) -> None:
@@ -88,6 +99,9 @@ def test_new_code_and_new_variables_are_changes(floor: Floor, engine: Engine) ->
 
 
 def test_a_preview_runs_nothing(floor: Floor, engine: Engine) -> None:
-    """The preview of a creation shows the plan as its outputs."""
-    assert asyncio.run(engine.create(floor.inputs(), preview=True))["hosts"] == floor.inputs()["hosts"]
+    """The preview of a creation shows the plan as its outputs, and where a run would work."""
+    request = provider_pb2.CreateRequest(urn="urn", properties=engine_map(floor.inputs()), preview=True)
+    answer = asyncio.run(engine.servicer.Create(request, None))
+    assert plain_map(answer.properties) == floor.inputs()
+    assert engine.lines == ["settle on 4 of 4 hosts: h1, h2, h3, h4"]
     assert floor.runs("h1") == 0

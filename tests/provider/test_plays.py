@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.provider.provider import InitFailedError, PlayError
+from components.provider.plays import InitFailedError, PlayError
 from components.provider.run import RunError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_cancel_stops_the_playbook_and_keeps_the_resource(floor: Floor, engine: 
         running = asyncio.create_task(engine.create(some(floor, "h1")))
         while not floor.runs("h1"):  # noqa: ASYNC110 - a file of another process
             await asyncio.sleep(0.1)
-        await engine.provider.cancel()
+        engine.plays.cancel()
         with pytest.raises(InitFailedError) as caught:
             await asyncio.wait_for(running, 15)
         return caught.value

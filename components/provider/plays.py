@@ -1,5 +1,5 @@
 """
-The provider: Ansible plays as resources of a stack.
+What the provider does: Ansible plays as resources of a stack.
 
 A Play's outputs are its hosts as they were last *seen*, so a difference to the inputs is something to do, whether the
 plan has changed or the host has. After a run, the facts are read back: applied means verified.
@@ -11,51 +11,31 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pulumi.provider.experimental.provider import (
-    CheckFailure,
-    CheckRequest,
-    CheckResponse,
-    CreateRequest,
-    CreateResponse,
-    DeleteRequest,
-    DiffRequest,
-    DiffResponse,
-    PropertyDiff,
-    PropertyDiffKind,
-    Provider,
-    ReadRequest,
-    ReadResponse,
-    UpdateRequest,
-    UpdateResponse,
-)
-
 from coldaisle.drift import reasons
 from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
 from components.provider import changes
-from components.provider.inputs import HostFacts, Hosts, PlayInputs, problems
+from components.provider.inputs import Failure, HostFacts, Hosts, PlayInputs, Unknown, problems
 from components.provider.outcome import Failed, Trouble
 from components.provider.reading import Reader, Reading
 from components.provider.run import Event, Job, run_playbook
 from components.provider.site import Site, open_site, playbooks_dir
-from components.provider.values import SecretValueError, Unknown, engine_map, plain_map
+
+Properties = dict[str, Any]
 
 Say = Callable[[str, str], None]
 """Shows a line (second) at a resource (first, its URN)."""
 
+SHOWN_HOSTS = 4
+"""Hosts that a line of a preview names; the detailed difference names all of them."""
+
 ABSENT = "absent"
 """What the outputs say of a thing that was looked for and is not there."""
-
-_KINDS = {
-    changes.ADD: PropertyDiffKind.ADD,
-    changes.DELETE: PropertyDiffKind.DELETE,
-    changes.UPDATE: PropertyDiffKind.UPDATE,
-}
 
 
 class InitFailedError(Exception):
     """The resource is there, but not as it should be; the engine keeps it and tries again next time."""
 
-    def __init__(self, resource_id: str, outputs: dict[str, Any], reasons: list[str], inputs: dict[str, Any]) -> None:
+    def __init__(self, resource_id: str, outputs: Properties, reasons: list[str], inputs: Properties) -> None:
         """Take what the engine is to keep, and the reasons that it is to show."""
         super().__init__("; ".join(reasons))
         self.resource_id = resource_id
@@ -68,8 +48,12 @@ class PlayError(Exception):
     """An operation was refused, or failed as a whole; the message is complete."""
 
 
-class PlayProvider(Provider):
-    """Answers the engine for resources of type `coldaisle:ansible:Play`."""
+class Plays:
+    """
+    What the engine may ask of resources of type `coldaisle:ansible:Play`, in plain values.
+
+    Inputs and outputs are dictionaries as `PlayInputs` has them; `urn` names the resource.
+    """
 
     def __init__(self, say: Say, sites: Callable[[str], Site] = open_site) -> None:
         """Show lines by `say`; find sites by `sites`."""
@@ -78,63 +62,54 @@ class PlayProvider(Provider):
         self._stop = asyncio.Event()
         self._reader = Reader(self._stop)
 
-    async def check(self, request: CheckRequest) -> CheckResponse:
-        """Report every problem of the inputs at once."""
-        try:
-            inputs = plain_map(request.new_inputs)
-        except SecretValueError:
-            why = "a Play takes no secret values: they would go into the state; name where they are read from instead"
-            return CheckResponse(inputs=request.new_inputs, failures=[CheckFailure("hosts", why)])
+    def check(self, inputs: Properties) -> list[Failure]:
+        """Return every problem of the inputs at once. What is not known yet is left for the run to judge."""
         known = {name: value for name, value in inputs.items() if not isinstance(value, Unknown)}
-        unknown = inputs.keys() - known.keys()
-        failures = [CheckFailure(*problem) for problem in problems(known, playbooks_dir()) if problem[0] not in unknown]
-        return CheckResponse(inputs=request.new_inputs, failures=failures)
+        return [each for each in problems(known, playbooks_dir()) if not isinstance(inputs.get(each[0]), Unknown)]
 
-    async def diff(self, request: DiffRequest) -> DiffResponse:
+    def diff(self, outputs: Properties, inputs: Properties) -> dict[str, str]:
         """Compare what was last seen with what is now planned; nothing ever needs a replacement."""
-        found = changes.detailed(plain_map(request.old_state), plain_map(request.new_inputs))
-        return DiffResponse(
-            changes=bool(found),
-            diffs=sorted({path.split("[")[0] for path in found}),
-            detailed_diff={path: PropertyDiff(_KINDS[kind], input_diff=False) for path, kind in found.items()},
+        return changes.detailed(outputs, inputs)
+
+    def preview(self, urn: str, outputs: Properties | None, inputs: Properties) -> None:
+        """Show on which hosts a run would work."""
+        if isinstance(inputs.get("hosts"), Unknown) or isinstance(inputs.get("codeDigest"), Unknown):
+            return
+        play = PlayInputs.of(inputs)
+        hosts = changes.hosts_to_run(PlayInputs.of(outputs) if outputs is not None else None, play)
+        shown = ", ".join(hosts[:SHOWN_HOSTS]) + (", …" if len(hosts) > SHOWN_HOSTS else "")
+        self._say(
+            urn, f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}" if hosts else "to be read again"
         )
 
-    async def create(self, request: CreateRequest) -> CreateResponse:
+    async def create(self, urn: str, inputs: Properties, timeout_s: float) -> tuple[str, Properties]:
         """Run the playbook on every host. It is the playbook that makes a second creation harmless."""
-        resource_id = request.name
-        if request.preview:
-            return CreateResponse("", request.properties)
-        inputs = PlayInputs.of(plain_map(request.properties))
-        outputs = await self._apply(request.urn, resource_id, None, inputs, request.timeout)
-        return CreateResponse(resource_id, engine_map(outputs))
+        resource_id = urn.rsplit("::", 1)[-1]
+        return resource_id, await self._apply(urn, resource_id, None, PlayInputs.of(inputs), timeout_s)
 
-    async def update(self, request: UpdateRequest) -> UpdateResponse:
+    async def update(
+        self, urn: str, resource_id: str, outputs: Properties, inputs: Properties, timeout_s: float
+    ) -> Properties:
         """Run the playbook on the hosts that differ, or on all where the code has changed."""
-        if request.preview:
-            return UpdateResponse(request.news)
-        old, inputs = PlayInputs.of(plain_map(request.olds)), PlayInputs.of(plain_map(request.news))
-        return UpdateResponse(
-            engine_map(await self._apply(request.urn, request.resource_id, old, inputs, request.timeout))
-        )
+        return await self._apply(urn, resource_id, PlayInputs.of(outputs), PlayInputs.of(inputs), timeout_s)
 
-    async def read(self, request: ReadRequest) -> ReadResponse:
+    async def read(self, urn: str, resource_id: str, outputs: Properties, inputs: Properties) -> Properties:
         """Ask the hosts. Those that do not answer keep what was last seen, and make the resource incomplete."""
-        if not request.inputs:
-            raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({request.urn})")
-        inputs, old = plain_map(request.inputs), PlayInputs.of(plain_map(request.properties))
+        if not inputs:
+            raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({urn})")
+        old = PlayInputs.of(outputs)
         readings = await self._read(old, old.hosts)
         hosts = {host: _seen(facts, readings.get(host, Reading())) for host, facts in old.hosts.items()}
         lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
-        outputs = old.outputs(hosts)
         if lines:
-            raise InitFailedError(request.resource_id, outputs, lines, inputs)
-        return ReadResponse(request.resource_id, engine_map(outputs), request.inputs)
+            raise InitFailedError(resource_id, old.outputs(hosts), lines, inputs)
+        return old.outputs(hosts)
 
-    async def delete(self, request: DeleteRequest) -> None:
+    async def delete(self, urn: str, outputs: Properties, timeout_s: float) -> None:
         """Undo the playbook, or forget the hosts where the program said so; anything else is refused."""
-        old = PlayInputs.of(plain_map(request.properties))
+        old = PlayInputs.of(outputs)
         if old.on_delete == "forget":
-            self._say(request.urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
+            self._say(urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
             return
         undo = f"undo/{old.playbook}"
         if not (playbooks_dir() / f"{undo}.yml").is_file():
@@ -142,17 +117,17 @@ class PlayProvider(Provider):
                 f"playbook {old.playbook} has no undo (playbooks/{undo}.yml), so its hosts would stay as they are\n"
                 f"  fix: set on_delete='forget' on this Play and run 'up' once, if that is what you want"
             )
-        result = await self._run(request.urn, old, undo, sorted(old.hosts), request.timeout)
+        result = await self._run(urn, old, undo, sorted(old.hosts), timeout_s)
         if result:
             raise PlayError("\n".join(trouble.reason(host) for host, trouble in sorted(result.items())))
 
-    async def cancel(self) -> None:
+    def cancel(self) -> None:
         """Ask what is running to stop. The engine calls this at the end of every good run, too."""
         self._stop.set()
 
     async def _apply(
         self, urn: str, resource_id: str, old: PlayInputs | None, new: PlayInputs, timeout_s: float
-    ) -> dict[str, Any]:
+    ) -> Properties:
         """Make the hosts as planned; return the outputs."""
         targets = changes.hosts_to_run(old, new)
         seen: Hosts = {
