@@ -223,3 +223,18 @@ def test_more_switches_than_one_can_hold_get_another_switch(nodes: int) -> None:
     ends = [(cable.b.device, cable.b.port) for cable in plan.cables]
     assert len(set(ends)) == len(ends) == nodes + 8 * nodes + 2
     assert len(plan.switches) == -(-len(ends) // 48)
+
+
+def test_no_path_of_three_tiers_meets_one_number_twice() -> None:
+    """Each pod's spines have a number of their own, and the cores one: else eBGP drops a path that crosses two pods."""
+    asn = {"leaf_first": 4200010000, "spine_first": 4200000000, "core": 4200900000}
+    spec = superpod(512, managers=False, kind="roce", asn=asn)
+    switches = {switch.name: switch for switch in plan_fabrics(spec)["compute"].switches}
+    assert {s.asn for s in switches.values() if s.role == "spine"} == set(range(4200000000, 4200000004))
+    assert {s.asn for s in switches.values() if s.role == "core"} == {4200900000}
+    pods = {
+        (switches[c.a.device].asn, switches[c.b.device].asn)
+        for c in plan_fabrics(spec)["compute"].cables
+        if c.kind == "leaf-spine"
+    }
+    assert len(pods) == 128  # each leaf meets the spines of one pod only
