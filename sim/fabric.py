@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from coldaisle.render.frr import switch_config
-
 from coldaisle.plan.model import SitePlan
+from coldaisle.render.frr import switch_config
 from sim.processes import ProcessGroups
 from sim.shell import find, run
 from sim.state import State

@@ -207,7 +207,11 @@ def _routes(plan: SitePlan) -> Iterator[tuple[str, str, str]]:
 
 # -- making it --------------------------------------------------------------------------------------------------
 def connect(prefix: str, wanted: Wiring) -> int:
-    """Make what is missing of a wiring and return how many links and taps were made. `prefix` starts every namespace."""
+    """
+    Make what is missing of a wiring, and return how many links and taps were made.
+
+    `prefix` starts the name of every namespace. Addresses are set on old ports too, since a plan may have moved them.
+    """
     present = namespaces(prefix)
     for device in wanted.devices:
         if f"{prefix}{device}" not in present:
@@ -218,7 +222,9 @@ def connect(prefix: str, wanted: Wiring) -> int:
     taps = [tap for tap in wanted.taps if tap.name not in ports[tap.device]]
     _batch([_link_command(prefix, link) for link in links])
     for device in (ROOT, *wanted.devices):
-        _batch(_port_commands(device, links, taps), namespace=f"{prefix}{device}" if device else None)
+        where = f"{prefix}{device}" if device else None
+        _batch(_port_commands(device, links, taps), namespace=where)
+        _batch(_address_commands(device, wanted.links), namespace=where)
     _batch([f"route replace {network} via {hop}" for _, network, hop in wanted.routes])
     return len(links) + len(taps)
 
@@ -266,16 +272,21 @@ def _link_command(prefix: str, link: Link) -> str:
 
 
 def _port_commands(device: str, links: Sequence[Link], taps: Sequence[Tap]) -> list[str]:
-    """Return what a device's new ports need: a bridge, addresses, and to be up."""
+    """Return what a device's new ports need: a bridge, and to be up."""
     ends = [end for link in links for end in (link.a, link.b) if end.device == device]
     own_taps = [tap for tap in taps if tap.device == device]
     commands = [f"tuntap add dev {tap.name} mode tap" for tap in own_taps]
     commands += [f"link set {tap.name} mtu {tap.mtu_bytes} master {tap.bridge} up" for tap in own_taps]
     commands += [f"link set {end.name} master {end.bridge}" for end in ends if end.bridge]
-    commands += [f"address replace {address} dev {end.name}" for end in ends for address in end.addresses]
     bridges = dict.fromkeys([*(end.bridge for end in ends if end.bridge), *(tap.bridge for tap in own_taps)])
     commands += [f"link set {name} up" for name in (*bridges, *(end.name for end in ends))]
     return commands + (["link set lo up"] if device and ends else [])
+
+
+def _address_commands(device: str, links: Sequence[Link]) -> list[str]:
+    """Return the commands that give a device's ports their addresses; they change nothing where all is right."""
+    ends = (end for link in links for end in (link.a, link.b) if end.device == device)
+    return [f"address replace {address} dev {end.name}" for end in ends for address in end.addresses]
 
 
 def disconnect(prefix: str, site: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sim.fault_records import active_faults
 from sim.machines import Machine, container_command, guest_command
+from sim.mounts import is_mounted
 from sim.processes import ProcessGroups
 from sim.shell import find, run
 from sim.state import State
@@ -116,11 +117,6 @@ def write_hardware(machine: Machine, record: dict[str, Any]) -> None:
     disk = machine.path / "hardware.img"
     with disk.open("r+b" if disk.exists() else "wb") as file:
         file.write(text.ljust(HARDWARE_DISK_BYTES, b"\0"))
-
-
-def is_mounted(path: Path) -> bool:
-    """Tell whether something is mounted at `path`."""
-    return any(line.split()[4] == str(path) for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def mount_root(machine: Machine) -> None:

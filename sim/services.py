@@ -1,4 +1,4 @@
-"""Hosts that are there before the first playbook runs: the provisioner, and the disks of nodes with an installed image."""
+"""Hosts that are there before the first playbook runs: the provisioner, and nodes with an installed image."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from sim.endpoints import Endpoint, endpoints
 from sim.fabric import remove_sockets, start_switches
 from sim.image.build import Image, ensure_image
 from sim.machines import Machine, machines
+from sim.mounts import mounts_below
 from sim.network import connect, disconnect, namespaces, wiring
 from sim.power import PowerSwitch
 from sim.processes import ProcessGroups
@@ -141,7 +142,7 @@ def down(name: str, progress: Progress) -> None:
         started = time.monotonic()
         _cluster().down(None, state.folder)
         ProcessGroups(name).stop_all()
-        for mount in _mounts_below(state.folder):
+        for mount in mounts_below(state.folder):
             run(["umount", "--lazy", mount])
         disconnect(state.namespace_prefix, name)
         remove_sockets(state)
@@ -160,13 +161,6 @@ def _remove_files(state: State) -> None:
             path.unlink(missing_ok=True)
     if state.folder.exists() and not any(state.folder.iterdir()):
         state.folder.rmdir()
-
-
-def _mounts_below(folder: Path) -> list[Path]:
-    """Return the mount points below a folder, innermost first."""
-    lines = Path("/proc/self/mountinfo").read_text().splitlines()
-    points = [Path(line.split()[4].encode().decode("unicode_escape")) for line in lines]
-    return sorted((point for point in points if folder in point.parents), key=lambda point: -len(point.parts))
 
 
 def status(plan: SitePlan) -> SiteStatus:

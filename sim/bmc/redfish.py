@@ -1,5 +1,5 @@
 """
-Redfish for the simulated BMCs: the application of sushy-tools with a driver of ours, behind HTTPS at each BMC's address.
+Redfish for the simulated BMCs: the application of sushy-tools with a driver of ours, by HTTPS at each address.
 
 One application serves all BMCs; which board a request means follows from the address that it came in on.
 """

@@ -61,7 +61,7 @@ async def serve_fronts(found: Sequence[Board]) -> None:
         address = (str(board.machine.bmc_address), PORT)
         port = FIRST_LOOPBACK_PORT + index
         await loop.create_datagram_endpoint(lambda board=board, port=port: Front(board, port), local_addr=address)  # type: ignore[misc]
-    logging.info("%d BMCs are ready", len(found))
+    logging.getLogger(__name__).info("%d BMCs are ready", len(found))
     await asyncio.Event().wait()
 
 

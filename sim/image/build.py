@@ -24,6 +24,7 @@ from sim.errors import SimError
 from sim.image import recipe
 from sim.image.initramfs import write_initramfs
 from sim.image.modules import copy_chosen, index_modules
+from sim.mounts import mounts_below
 from sim.shell import failed, find, run
 
 Progress = Callable[[str], None]
@@ -31,6 +32,9 @@ Progress = Callable[[str], None]
 
 NEEDED_BYTES = 1_500_000_000
 """Disk space that a first build takes, with its temporary files."""
+
+KEPT_BUILDS = 1
+"""How many builds of other recipes stay in the cache, so that going back to one costs nothing."""
 
 KERNEL = "linux-image-amd64"
 """Debian's generic kernel: it has bonding, VLAN and the RDMA stack."""
@@ -65,12 +69,14 @@ def ensure_image(cache: Path, name: str, progress: Progress) -> Image:
     base = cache / f"base-{recipe.base_digest()}"
     folder = cache / f"image-{recipe.image_digest()}"
     with _locked(cache, progress):
+        _sweep(cache)
         if not base.exists():
             _check_space(cache)
             _build(base, _build_base, progress)
         if not folder.exists():
             _build(folder, lambda work, say: _build_image(base, work, say), progress)
         _link(cache / name, folder)
+        _prune(cache, keep=(base.name, folder.name))
     return Image(folder=folder, base=base)
 
 
@@ -84,6 +90,26 @@ def _locked(cache: Path, progress: Progress) -> Iterator[None]:
             progress("waits for another build of the image")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def _sweep(cache: Path) -> None:
+    """Remove what a killed build left: the lock is ours, so nobody works in these folders."""
+    for left in (*cache.glob(".base-*"), *cache.glob(".image-*")):
+        for mount in mounts_below(left):
+            run(["umount", "--lazy", mount])
+        shutil.rmtree(left)
+
+
+def _prune(cache: Path, keep: tuple[str, str]) -> None:
+    """Remove builds of other recipes, but the latest one and those that a running host still has mounted."""
+    mounted = Path("/proc/self/mountinfo").read_text()
+    for kind in ("base-*", "image-*"):
+        others = sorted(
+            (path for path in cache.glob(kind) if path.name not in keep), key=lambda path: path.stat().st_mtime
+        )
+        for path in others[:-KEPT_BUILDS]:
+            if path.name not in mounted:
+                shutil.rmtree(path)
 
 
 def _check_space(cache: Path) -> None:

@@ -14,8 +14,9 @@ PACKAGES = (
     "containerd",  # the container runtime that the kubernetes role configures
     "curl",
     "dbus",  # hostnamectl, timedatectl
-    "dnsmasq-base",  # DHCP and TFTP, on the provisioner
+    "dnsmasq",  # DHCP and TFTP, on the provisioner
     "ethtool",
+    "ibverbs-providers",
     "ibverbs-utils",
     "ipmitool",
     "iproute2",
@@ -107,6 +108,7 @@ MASKED_UNITS = (
 
 DISABLED_UNITS = (
     "multi-user.target.wants/containerd.service",
+    "multi-user.target.wants/dnsmasq.service",
     "multi-user.target.wants/nginx.service",
     "multi-user.target.wants/ssh.service",  # ours is wanted by an earlier target
     "sysinit.target.wants/systemd-timesyncd.service",

@@ -1,0 +1,201 @@
+"""`coldaisle sim`: start, look at, disturb and remove the simulated datacenter of a site."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.cli.output import AsJson, Site, print_json
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import SitePlan
+    from sim.site import SiteStatus
+
+app = typer.Typer(
+    help="A whole site on this machine, made from its plan: real protocols in network namespaces. Needs root.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def up(site: Site) -> None:
+    """
+    Start the site, or what does not run of it, and print every endpoint.
+
+    Nodes stay off until their BMC turns them on. The first start builds an operating system image (some minutes).
+
+    Exit status: 0 all is up, 1 something did not start, 2 this machine cannot carry the site.
+
+    Example: coldaisle sim up sim
+    """
+    plan = _plan(site)
+    with _told():
+        from sim.site import up as start  # noqa: PLC0415 - the simulation is loaded when it is wanted
+
+        status = start(plan, _progress())
+    _print_endpoints(status)
+    if not status.is_up:
+        raise typer.Exit(ExitCode.OUR_FAULT)
+
+
+@app.command()
+def down(site: Site) -> None:
+    """
+    Remove every trace of the site: processes, namespaces, mounts, state and keys. The cache of images stays.
+
+    It also cleans up after a start that was killed.
+
+    Example: coldaisle sim down sim
+    """
+    with _told():
+        from sim.site import down as stop  # noqa: PLC0415
+
+        stop(_name(site), _progress())
+
+
+@app.command()
+def status(site: Site, *, as_json: AsJson = False) -> None:
+    """
+    Say what runs of the site, which faults are in force, and how much memory all of it takes.
+
+    Exit status: 0 all that is always on runs, 4 something does not.
+
+    Example: coldaisle sim status sim --json
+    """
+    plan = _plan(site)
+    with _told():
+        from sim.site import status as look  # noqa: PLC0415
+
+        found = look(plan)
+    if as_json:
+        print_json({**asdict(found), "is_up": found.is_up})
+    else:
+        _print_endpoints(found)
+    if not found.is_up:
+        raise typer.Exit(ExitCode.CHECK_FAILED)
+
+
+@app.command()
+def fault(  # noqa: PLR0913 - the options of a command
+    site: Site,
+    name: Annotated[str, typer.Argument(help="The fault; `list` prints all of them.")] = "list",
+    host: Annotated[str, typer.Argument(help="The node that it hits.")] = "",
+    *,
+    clear: Annotated[bool, typer.Option("--clear", help="Take the fault back.")] = False,
+    port: Annotated[str, typer.Option("--port", help="The port of a link or MTU fault.")] = "",
+    seed: Annotated[int, typer.Option("--seed", help="Makes what is random repeatable.")] = 0,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="An option of the fault, NAME=VALUE.")] = None,
+) -> None:
+    """
+    Put a fault in force on a node, or take it back.
+
+    Example: coldaisle sim fault sim bmc-hang r01-n01; coldaisle sim fault sim bmc-hang r01-n01 --clear
+    """
+    if name == "list":
+        _print_faults()
+        return
+    plan = _plan(site)
+    options: dict[str, Any] = {"seed": seed, **({"port": port} if port else {})}
+    options |= dict(_pair(text) for text in setting or ())
+    with _told():
+        _fault(plan, name, host, options, clear=clear)
+
+
+def _fault(plan: SitePlan, name: str, host: str, options: dict[str, Any], *, clear: bool) -> None:
+    from sim import faults  # noqa: PLC0415
+    from sim.requirements import require_root  # noqa: PLC0415
+    from sim.site import state_of  # noqa: PLC0415
+
+    require_root()
+    target = faults.find_target(plan, state_of(plan.name), host)
+    if not clear:
+        faults.inject(target, name, options)
+        typer.echo(f"{host}: {name} is in force ({faults.find_fault(name).summary})")
+    elif faults.clear(target, name):
+        typer.echo(f"{host}: {name} is taken back")
+    else:
+        typer.echo(f"{host}: {name} was not in force")
+
+
+def _print_faults() -> None:
+    from sim.faults import FAULTS  # noqa: PLC0415
+
+    for name, entry in FAULTS.items():
+        typer.echo(f"{name:20}  {entry.summary}")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} has no value; write NAME=VALUE")
+    return name, value
+
+
+def _plan(site: str) -> SitePlan:
+    """Return the plan of a site; one with errors is not simulated."""
+    from coldaisle.check import open_site  # noqa: PLC0415
+    from coldaisle.cli.output import print_problems  # noqa: PLC0415
+    from coldaisle.spec import site_folder  # noqa: PLC0415
+
+    checked = open_site(site_folder(site))
+    errors = [finding for finding in checked.findings if finding.severity == "error"]
+    if errors:
+        print_problems(errors, err=True)
+        raise typer.Exit(ExitCode.CHECK_FAILED)
+    return checked.plan
+
+
+def _name(site: str) -> str:
+    """Return the name of a site; a folder that cannot be read any more has its own name."""
+    from coldaisle.spec import SpecError, load_site, site_folder  # noqa: PLC0415
+
+    try:
+        return load_site(site_folder(site)).site.name
+    except SpecError:
+        return Path(site).name
+
+
+def _progress() -> Callable[[str], None]:
+    """Return a function that prints a line with the seconds since now."""
+    started = time.monotonic()
+
+    def say(line: str) -> None:
+        typer.echo(f"[{time.monotonic() - started:6.1f} s] {line}", err=True)
+
+    return say
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn an error of the simulation into its message and exit status 2."""
+    from sim.errors import SimError  # noqa: PLC0415
+
+    try:
+        yield
+    except SimError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(ExitCode.INVALID) from error
+
+
+def _print_endpoints(found: SiteStatus) -> None:
+    """Print a table of endpoints and the memory of the site."""
+    rows = [
+        (entry.name, entry.kind, entry.state, ", ".join(entry.faults), entry.address, entry.how)
+        for entry in found.endpoints
+    ]
+    heads = ("NAME", "KIND", "STATE", "FAULTS", "ADDRESS", "HOW")
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads) - 1)]
+    for row in (heads, *rows):
+        typer.echo(
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        )
+    typer.echo(f"memory: {found.memory_bytes / 2**20:.0f} MiB")

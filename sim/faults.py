@@ -1,0 +1,212 @@
+"""
+Named faults of a simulated site: what a hall full of machines does to those who run it, on demand.
+
+A fault is one class-less record: what it does, and the two functions that put it in force and take it back. Faults of
+BMCs and of booting are only recorded; the BMC's process looks at the record when it matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coldaisle.plan.model import NodePlan, SitePlan
+from sim.errors import SimError
+from sim.fault_records import active_faults, forget_fault, record_fault
+from sim.machines import Machine, hardware_record
+from sim.network import is_guest
+from sim.power import write_hardware
+from sim.shell import find, run
+from sim.state import State, read_json, write_json
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The node that a fault hits, with the site around it."""
+
+    plan: SitePlan
+    state: State
+    node: NodePlan
+    machine: Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault. `apply` and `clear` act on the site beside the record; None where the record is all."""
+
+    summary: str
+    apply: Callable[[Target, Options], None] | None = None
+    clear: Callable[[Target, Options], None] | None = None
+
+
+# -- the hardware record ----------------------------------------------------------------------------------------
+def _write_faulty_hardware(target: Target, _: Options) -> None:
+    """Write the hardware record of a node, with all its hardware faults."""
+    write_hardware(
+        target.machine, faulty_hardware(target.plan, target.node, active_faults(target.state, target.node.name))
+    )
+
+
+def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options]) -> dict[str, Any]:
+    """Return the hardware record of a node as its faults leave it."""
+    record = hardware_record(plan, node)
+    if "gpu-missing" in faults:
+        lost = int(faults["gpu-missing"].get("index", len(record["gpus"]) - 1))
+        record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
+    if "gpu-fabric" in faults:
+        record["fabric_state"] = "In Progress"
+    if "gpu-driver-old" in faults:
+        record["driver_version"] = str(faults["gpu-driver-old"].get("version", "535.54.03"))
+    if "gpu-driver-dead" in faults:
+        record["driver_version"] = ""
+    return record
+
+
+# -- links ------------------------------------------------------------------------------------------------------
+def _set_link(target: Target, port: str, state: str) -> None:
+    """Take the switch's end of a node's cable up or down, as if the cable were pulled."""
+    device, name = switch_port(target.plan, target.node.name, port)
+    run([find("ip", "iproute2"), "-n", target.state.namespace(device), "link", "set", name, state])
+
+
+def switch_port(plan: SitePlan, node: str, port: str) -> tuple[str, str]:
+    """Return the switch and its port at the other end of a node's port. SimError names the ports that there are."""
+    found = {}
+    for cable in (cable for fabric in plan.fabrics.values() for cable in fabric.cables):
+        for own, other in ((cable.a, cable.b), (cable.b, cable.a)):
+            if own.device == node:
+                found[own.port] = (other.device, other.port)
+    if port not in found:
+        raise SimError(node, f"it has no port {port}", f"ports: {', '.join(sorted(found))}", "name one with --port")
+    return found[port]
+
+
+def _unplug(target: Target, options: Options) -> None:
+    _set_link(target, str(options.get("port", "rail0")), "down")
+
+
+def _plug(target: Target, options: Options) -> None:
+    _set_link(target, str(options.get("port", "rail0")), "up")
+
+
+def _unplug_boot_nic(target: Target, _: Options) -> None:
+    _set_link(target, target.node.boot_nic, "down")
+
+
+def _plug_boot_nic(target: Target, _: Options) -> None:
+    _set_link(target, target.node.boot_nic, "up")
+
+
+# -- drift by hand ----------------------------------------------------------------------------------------------
+def _ssh(target: Target, command: str) -> None:
+    """Run a command on the host as its administrator would."""
+    options = ["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
+    options += ["-o", "LogLevel=ERROR", "-o", "ConnectTimeout=10"]
+    address = target.node.management_address.split("/")[0]
+    run([find("ssh", "openssh-client"), *options, "-i", target.state.ssh_key, f"root@{address}", command])
+
+
+def _drift_mtu(target: Target, options: Options) -> None:
+    _ssh(target, f"ip link set {options.get('port', 'rail0')} mtu {options.get('mtu_bytes', 1500)}")
+
+
+def _repair_mtu(target: Target, options: Options) -> None:
+    port = str(options.get("port", "rail0"))
+    planned = next(nic.mtu_bytes for nic in target.node.nics if nic.name == port)
+    _ssh(target, f"ip link set {port} mtu {planned}")
+
+
+def _drift_boot_order(target: Target, _: Options) -> None:
+    """Set the boot override to the device that the plan does not want first, at the BMC itself."""
+    wanted = target.node.bmc.boot_order[0] if target.node.bmc and target.node.bmc.boot_order else "disk"
+    _write_boot(target, "Hdd" if wanted == "pxe" else "Pxe")
+
+
+def _repair_boot_order(target: Target, _: Options) -> None:
+    wanted = target.node.bmc.boot_order[0] if target.node.bmc and target.node.bmc.boot_order else "disk"
+    _write_boot(target, "Pxe" if wanted == "pxe" else "Hdd")
+
+
+def _write_boot(target: Target, device: str) -> None:
+    path = target.state.bmcs / f"{target.node.name}.json"
+    write_json(path, {**read_json(path), "boot_device": device, "boot_enabled": "Continuous"})
+
+
+FAULTS: Mapping[str, Fault] = {
+    "bmc-hang": Fault("the BMC takes requests and never answers"),
+    "bmc-slow": Fault("the BMC answers 3 to 8 s late (--set at_least_s=, at_most_s=; repeatable by --seed)"),
+    "bmc-wrong-password": Fault("the BMC refuses the site's password"),
+    "bmc-no-power": Fault("the BMC accepts a power-on, and nothing happens"),
+    "no-boot": Fault("the firmware finds nothing to boot from, at every power-on"),
+    "no-dhcp": Fault("nobody answers the boot NIC's DHCP: its cable is cut", _unplug_boot_nic, _plug_boot_nic),
+    "no-link": Fault("the cable of a rail port is cut (--port)", _unplug, _plug),
+    "gpu-missing": Fault(
+        "one GPU fell off the bus (--set index=; the last one by default)",
+        _write_faulty_hardware,
+        _write_faulty_hardware,
+    ),
+    "gpu-fabric": Fault("the GPUs' fabric state stays In Progress", _write_faulty_hardware, _write_faulty_hardware),
+    "gpu-driver-old": Fault(
+        "an older GPU driver is installed (--set version=)", _write_faulty_hardware, _write_faulty_hardware
+    ),
+    "gpu-driver-dead": Fault("the GPU driver does not answer", _write_faulty_hardware, _write_faulty_hardware),
+    "mtu-drift": Fault("somebody set the MTU of a port by hand (--port, --set mtu_bytes=)", _drift_mtu, _repair_mtu),
+    "boot-order-drift": Fault("somebody changed the boot device at the BMC", _drift_boot_order, _repair_boot_order),
+}
+"""Every fault by its name."""
+
+
+def find_fault(name: str) -> Fault:
+    """Return a fault by name; SimError lists the names that there are."""
+    if name not in FAULTS:
+        raise SimError("fault", f"there is no fault {name}", f"faults: {', '.join(FAULTS)}", "choose one of them")
+    return FAULTS[name]
+
+
+def find_target(plan: SitePlan, state: State, host: str) -> Target:
+    """Return the node that a fault shall hit; SimError lists the nodes, or says that the site is not up."""
+    node = next((node for node in plan.nodes if node.name == host), None)
+    if node is None:
+        names = ", ".join(node.name for node in plan.nodes)
+        raise SimError(plan.name, f"there is no node {host}", f"nodes: {names}", "choose one of them")
+    records = read_json(state.folder / "machines.json").get("machines", [])
+    machine = next((Machine.from_dict(record) for record in records if record["name"] == host), None)
+    if machine is None:
+        raise SimError(plan.name, "the simulated site is not up", f"no {state.folder}", f"coldaisle sim up {plan.name}")
+    return Target(plan, state, node, machine)
+
+
+def inject(target: Target, name: str, options: Options) -> None:
+    """Put a fault in force. Raises SimError when it does not exist or does not fit the node."""
+    fault = find_fault(name)
+    if name in ("no-boot", "no-dhcp") and not is_guest(target.node):
+        guests = ", ".join(node.name for node in target.plan.nodes if is_guest(node))
+        what = f"{name} needs a node that boots over the network"
+        raise SimError(target.node.name, what, f"it has an installed image; guests: {guests}", "choose a guest")
+    record_fault(target.state, target.node.name, name, options)
+    if fault.apply is not None:
+        _or_forget(target, name, fault.apply, options)
+
+
+def _or_forget(target: Target, name: str, apply: Callable[[Target, Options], None], options: Options) -> None:
+    """Apply a fault; when that fails it is not in force."""
+    try:
+        apply(target, options)
+    except SimError:
+        forget_fault(target.state, target.node.name, name)
+        raise
+
+
+def clear(target: Target, name: str) -> bool:
+    """Take a fault back, and return whether it was in force."""
+    fault = find_fault(name)
+    options = active_faults(target.state, target.node.name).get(name)
+    if options is None:
+        return False
+    forget_fault(target.state, target.node.name, name)
+    if fault.clear is not None:
+        fault.clear(target, options)
+    return True
