@@ -102,6 +102,7 @@ class RunningPod:
         self._api, self._pod, self._work = api, pod, work
         self.ready = False
         self._restarts = 0
+        self._reported = (False, 0)
         self._task = asyncio.create_task(self._keep())
 
     @property
@@ -171,14 +172,14 @@ class RunningPod:
         return False
 
     async def _report(self, *, ready: bool) -> None:
-        if ready == self.ready and self._restarts == 0:
+        if (ready, self._restarts) == self._reported:
             return
         metadata = self._pod["metadata"]
         path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
         status = pod_status(self._pod, self._restarts, ready=ready)
         with suppress(ApiError, aiohttp.ClientError):
             await self._api.request("PATCH", path, {"metadata": {"uid": metadata["uid"]}, "status": status}, STRATEGIC)
-            self.ready = ready
+            self.ready, self._reported = ready, (ready, self._restarts)
 
 
 def probe_url(pod: Json, get: Json) -> str:
