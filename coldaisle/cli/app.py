@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -53,8 +52,6 @@ def build_app(wanted: str | None) -> typer.Typer:
     app = typer.Typer(help=_HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.callback()(_options)
     for name in (wanted,) if wanted in COMMANDS else COMMANDS:
-        if find_spec(f"coldaisle.cli.{name}") is None:
-            continue
         module = import_module(f"coldaisle.cli.{name}")
         if name in GROUPS:
             app.add_typer(module.app, name=name)

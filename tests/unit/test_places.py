@@ -79,3 +79,22 @@ def test_catalog_entries_stand_in_their_file(site: Path) -> None:
     assert re.fullmatch(r"inventory/case/catalog\.yaml:\d+:5", spec.catalog_where("systems", "sim-guest"))
     assert text_at(spec.catalog_where("systems", "dgx-h100")).startswith("dgx-h100:")
     assert not spec.catalog_where("systems", "nothing-like-it")
+
+
+def test_a_merged_value_stands_at_its_anchor(site: Path) -> None:
+    """A value that comes through `<<` is said to stand where it was written."""
+    first, light = (site / "node_pools.yaml").read_text(encoding="utf-8").split("  # Light hosts", 1)
+    first = first.replace("gpu: {", "gpu: &gpu {")
+    merged = light.replace('gpu: {driver_floor: "580.95.05", ', "gpu: {<<: *gpu, ")
+    (site / "node_pools.yaml").write_text(f"{first}  # Light hosts{merged}", encoding="utf-8")
+    where = load_site(site).marks.where(("node_pools", "light", "gpu", "driver_floor"))
+    assert text_at(where).startswith("580.95.05")
+    assert int(where.split(":")[1]) < len(first.splitlines())
+
+
+def test_an_alias_stands_where_it_is_used(site: Path) -> None:
+    """A list that is an alias is said to stand at its key, and what is in it at the anchor."""
+    marks = load_site(site).marks
+    feeds = ("facility", "halls", 0, "rows", 0, "racks", 1, "power_feeds")
+    assert text_at(marks.where(feeds)).startswith("power_feeds: *feeds")
+    assert marks.where((*feeds, 0)) == marks.where((*feeds[:6], 0, "power_feeds", 0))
