@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from coldaisle.drift import reasons
-from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted
+from coldaisle.drift.answers import NOT_FACTS, Answer, CouldNotTell, Drifted
 from coldaisle.drift.report import Item, Report
 
 Step = Mapping[str, Any]
@@ -98,7 +99,8 @@ def _untold(step: Step) -> Iterator[Item]:
 def _untold_line(urn: str, line: str, operation: str) -> Iterator[Item]:
     untold = reasons.read(line)
     if untold is None:
-        yield _line_item(urn, None, "the last run", CouldNotTell(line), operation)
+        last_run = Drifted("finished", line)
+        yield replace(_line_item(urn, None, "the last run", last_run, operation), pending=True)
         return
     for fact in untold.facts:
         yield _line_item(urn, untold.host, fact, CouldNotTell(untold.why, untold.since), operation)
@@ -137,7 +139,7 @@ def _item(step: Step, host: str | None, thing: str, answer: Drifted, *, pending:
     )
 
 
-def _line_item(urn: str, host: str | None, thing: str, answer: CouldNotTell, operation: str) -> Item:
+def _line_item(urn: str, host: str | None, thing: str, answer: Answer, operation: str) -> Item:
     return Item(layer=_layer(urn), resource=_name(urn), host=host, thing=thing, answer=answer, operation=operation)
 
 

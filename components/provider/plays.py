@@ -13,6 +13,7 @@ from typing import Any
 
 from coldaisle.drift import reasons
 from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
+from coldaisle.drift.equality import Fact, normal
 from components.provider import changes
 from components.provider.inputs import Failure, HostFacts, Hosts, PlayInputs, Unknown, problems
 from components.provider.outcome import Failed, Trouble
@@ -207,8 +208,14 @@ def _wrong(name: str, answer: object) -> str:
 
 def _seen(last: HostFacts, reading: Reading) -> HostFacts:
     """Return a host's facts as seen now; what was not read stays as it was last."""
-    read = {name: ABSENT if value is None else value for name, value in reading.facts.items()}
-    return {name: read.get(name, value) for name, value in last.items()}
+    return {name: _now(value, reading.facts[name]) if name in reading.facts else value for name, value in last.items()}
+
+
+def _now(last: Fact, read: Fact) -> Fact:
+    """Return what was read, in the spelling that the state has already: 9000 and "9000" are no change."""
+    if normal(read) == normal(last):
+        return last
+    return ABSENT if read is None else read
 
 
 def _owned(seen: HostFacts, planned: HostFacts) -> HostFacts:

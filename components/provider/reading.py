@@ -100,6 +100,7 @@ def _job(batch: _Batch) -> Job:
         forks=FORKS,
         timeout_s=TIMEOUT_S,
         lock=False,
+        settings={"ANSIBLE_SSH_RETRIES": "1"},  # a silent host is told soon; the next read asks again
         collect_facts=True,
         host_variables={host: {WANTED_VARIABLE: sorted(names)} for host, names in batch.wanted.items()},
     )

@@ -25,6 +25,9 @@ LINE_LIMIT_BYTES = 64 * 1024 * 1024
 STOP_GRACE_S = 20
 """How long a worker may take to stop its playbook before it is killed."""
 
+SOCKET_PATH_LIMIT, SOCKET_NAME_CHARACTERS = 104, 30
+"""Bytes of a Unix socket's path (sun_path), and what Ansible and ssh add to the folder's name."""
+
 Event = dict[str, Any]
 
 
@@ -37,7 +40,8 @@ class Job:
     """
     A playbook (its path below the playbooks' folder, without `.yml`) on some hosts of a site.
 
-    `what` names the run to others who find a host locked; `lock` is False for runs that only read.
+    `what` names the run to others who find a host locked; `lock` is False for runs that only read. `settings` are
+    Ansible's, as environment variables, over those that every run has.
     """
 
     site: Site
@@ -49,6 +53,7 @@ class Job:
     lock: bool = True
     collect_facts: bool = False
     host_variables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
 
 
 async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event], None]) -> RunResult:
@@ -103,7 +108,7 @@ def _message(job: Job) -> dict[str, Any]:
         "hosts": list(job.hosts),
         "forks": job.forks,
         "timeout_s": job.timeout_s,
-        "environment": _ansible_settings(job.site, playbooks, folder),
+        "environment": _ansible_settings(job, playbooks, folder),
         "locks": str(job.site.state / "locks") if job.lock else None,
         "what": job.what,
         "collect_facts": job.collect_facts,
@@ -122,23 +127,30 @@ def _private_folder(site: Site) -> Path:
     return folder
 
 
-def _ansible_settings(site: Site, playbooks: Path, folder: Path) -> dict[str, str]:
+def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]:
     """Return Ansible's settings of a run; what the project's ansible.cfg sets stays as it is."""
-    sockets = site.state / "ssh"
+    sockets = job.site.state / "ssh"
     sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
     settings = {
         "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
         "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
         "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
-        "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=30s",
+        "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
+        "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",
     }
     own = playbooks.parent / "ansible.cfg"
-    return settings | ({"ANSIBLE_CONFIG": str(own)} if own.is_file() else {})
+    return settings | ({"ANSIBLE_CONFIG": str(own)} if own.is_file() else {}) | job.settings
+
+
+def _sharing(sockets: Path) -> str:
+    """Share a host's connection among tasks, unless the path of its socket would be longer than the kernel takes."""
+    longest = len(str(sockets)) + SOCKET_NAME_CHARACTERS
+    return "-o ControlMaster=auto -o ControlPersist=30s" if longest < SOCKET_PATH_LIMIT else "-o ControlMaster=no"
 
 
 async def _follow(job: Job, worker: asyncio.subprocess.Process, on_event: Callable[[Event], None]) -> RunResult:
