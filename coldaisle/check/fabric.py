@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import named
+from coldaisle.plan.breakout import group_of, role_model
 from coldaisle.plan.model import CablePlan, End, FabricPlan, SitePlan, SwitchPlan
-from coldaisle.plan.placement import tier_group
+from coldaisle.spec.catalog import Switch
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted
@@ -58,12 +59,15 @@ def check_switch_ports(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 def _ports_that_do_not_exist(spec: SiteSpec, name: str, fabric: FabricPlan) -> Iterator[Finding]:
     full = {switch.name for switch in fabric.switches if switch.ports_used > switch.ports}
     models = {switch.name: switch for switch in fabric.switches if switch.name not in full}
-    ports = {model: set(spec.catalog.switches[model].port_names()) for model in {s.model for s in models.values()}}
+    ports = {
+        role: set(role_model(spec.catalog, spec.fabrics[name], role).port_names())
+        for role in {s.role for s in models.values()}
+    }
     told: set[str] = set()
     for cable in fabric.cables:
         for end in (cable.a, cable.b):
             switch = models.get(end.device)
-            if switch is None or end.port in ports[switch.model] or switch.role in told:
+            if switch is None or end.port in ports[switch.role] or switch.role in told:
                 continue
             if end.port == spec.catalog.switches[switch.model].management_port:
                 continue
@@ -89,7 +93,7 @@ def check_switch_counts(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     for name, fabric in plan.fabrics.items():
         counts = Counter(switch.role for switch in fabric.switches)
         for role, count in counts.items():
-            group = tier_group(spec.fabrics[name], role)
+            group = group_of(spec.fabrics[name], role)
             if group is not None and group.count is not None and group.count != count:
                 what = f"fabric {name} needs {count} {role} switches, and the site has {group.count}"
                 loc = (*_tier_loc(name, role), "count")
@@ -116,14 +120,14 @@ def check_rates(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     systems = {node.name: node.system for node in spec.nodes} | {d.name: d.model for d in spec.facility.devices}
     for name, fabric in plan.fabrics.items():
         switches = {switch.name: switch for switch in fabric.switches}
-        told: set[tuple[str, str, str]] = set()
+        told: set[tuple[str, float, str]] = set()
         for cable in fabric.cables:
             system, switch = systems.get(cable.a.device, ""), switches.get(cable.b.device)
             nic_gbps = _nic_gbps(spec, system, cable.a.port)
-            if nic_gbps is None or switch is None or (system, cable.a.port, switch.model) in told:
+            if nic_gbps is None or switch is None or (system, nic_gbps, switch.role) in told:
                 continue
-            told.add((system, cable.a.port, switch.model))
-            rates = _port_rates(spec, switch, cable.b.port)
+            told.add((system, nic_gbps, switch.role))
+            rates = _port_rates(role_model(spec.catalog, spec.fabrics[name], switch.role), cable.b.port)
             if rates and nic_gbps not in rates:
                 what = f"{system} {cable.a.port} runs at {nic_gbps:g} Gb/s, and {switch.model} {cable.b.port} does not"
                 have = f"it runs at {', '.join(f'{rate:g}' for rate in rates)} Gb/s"
@@ -137,12 +141,30 @@ def _nic_gbps(spec: SiteSpec, system: str, port: str) -> float | None:
     return nic.rate_gbps if nic else None
 
 
-def _port_rates(spec: SiteSpec, switch: SwitchPlan, port: str) -> tuple[float, ...]:
+def _port_rates(model: Switch, port: str) -> tuple[float, ...]:
     """Return the rates that a port runs at; none when it does not exist, which another check tells of."""
-    for block in spec.catalog.switches[switch.model].ports:
+    for block in model.ports:
         if port in {block.port_name(index) for index in range(block.count)}:
             return (block.rate_gbps, *block.also_gbps)
     return ()
+
+
+def check_breakouts(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A port is broken out into as many as it can be, and enough ports are left for uplinks."""
+    for name, fabric in plan.fabrics.items():
+        for role in dict.fromkeys(switch.role for switch in fabric.switches):
+            group = group_of(spec.fabrics[name], role)
+            if group is None or group.breakout in {None, 1}:
+                continue
+            model = spec.catalog.switches[group.model]
+            splits = model.ports[0].splits
+            if group.breakout not in splits:
+                what = f"a port of {group.model} cannot be broken out into {group.breakout}"
+                have = (
+                    f"it can be into {', '.join(map(str, splits))}" if splits else "the catalog gives no splits of it"
+                )
+                loc = (*_tier_loc(name, role), "breakout")
+                yield finding(spec, loc, "bad-breakout", what=what, have=have, fix="correct breakout")
 
 
 def check_mtu(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -341,6 +363,7 @@ FABRIC_CHECKS = (
     check_switch_counts,
     check_switch_names,
     check_rates,
+    check_breakouts,
     check_mtu,
     check_rails,
     check_even_uplinks,

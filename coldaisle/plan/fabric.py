@@ -148,8 +148,7 @@ def _numbers(spec: SiteSpec, layout: Layout) -> _Numbers:
 def _fabric(site: _Site, layout: Layout) -> FabricPlan:
     numbers = _numbers(site.spec, layout)
     extras = _extra_ports(site.spec, layout.name, layout.spec, site.layouts)
-    models = {switch.model for switch in _switches(layout)}
-    ports = {model: port_table(site.spec.catalog.switches[model]) for model in sorted(models)}
+    ports = {role: port_table(model) for role, model in layout.models.items()}
     cables = Wiring(layout, ports, site.floor, numbers.links, extras).cables()
     used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
     return FabricPlan(
@@ -194,7 +193,7 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         role=cast("Role", switch.role),
         model=switch.model,
         rack=switch.rack,
-        ports=site.spec.catalog.switches[switch.model].port_count,
+        ports=layout.models[switch.role].port_count,
         ports_used=ports_used,
         rail=switch.index % layout.rails if layout.spec.rail_optimized and switch.role == "leaf" else None,
         asn=_asn(layout, numbers.asn, switch),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
+from coldaisle.plan.breakout import group_of, role_model
 from coldaisle.plan.topology import Demand, Tiers, size
 from coldaisle.spec.catalog import Catalog, Switch, System
 from coldaisle.spec.fabrics import FabricSpec, SwitchGroup
@@ -57,7 +58,7 @@ class Layout:
     node_links: int
     down_ports: int
     uplinks: int
-    leaf: Switch
+    models: Mapping[str, Switch]
     tiers: Tiers | None
     switches: Mapping[str, tuple[SwitchAt, ...]]
 
@@ -107,8 +108,7 @@ def shape(
         members: Ports of each node, by the node's index.
         extras: Places for ports of other devices that the fabric takes, such as management ports of switches.
     """
-    group = spec.leaf if spec.topology == "leaf-spine" else spec.switch
-    leaf = catalog.switches[_model(group)]
+    leaf = role_model(catalog, spec, "leaf" if spec.topology == "leaf-spine" else "oob")
     place_ports = 1 if spec.rail_optimized else max((len(ports) for ports in members.values()), default=1) or 1
     down = _down_ports(spec, leaf, place_ports)
     places = spec.nodes_per_leaf_group or max(1, down // place_ports)
@@ -121,6 +121,7 @@ def shape(
     tiers = _tiers(spec, catalog, groups * rails, rails, uplinks) if spec.topology == "leaf-spine" else None
     if tiers:
         uplinks = tiers.links_leaf_spine * tiers.pod_spines
+    switches = _switches(name, spec, tiers, groups)
     node_ports = max((len(ports) for ports in members.values()), default=0)
     return Layout(
         name=name,
@@ -134,15 +135,10 @@ def shape(
         node_links=(max(members, default=-1) + 1) * node_ports,
         down_ports=down,
         uplinks=uplinks,
-        leaf=leaf,
+        models={role: role_model(catalog, spec, role) for role in switches},
         tiers=tiers,
-        switches=_switches(name, spec, tiers, groups),
+        switches=switches,
     )
-
-
-def _model(group: SwitchGroup | None) -> str:
-    # The spec's own validation holds that the tiers a topology needs are there.
-    return group.model if group else ""
 
 
 def _down_ports(spec: FabricSpec, leaf: Switch, place_ports: int) -> int:
@@ -174,8 +170,7 @@ def _uplinks(
 
 
 def _tiers(spec: FabricSpec, catalog: Catalog, leaves: int, rails: int, uplinks: int) -> Tiers:
-    spine = catalog.switches[_model(spec.spine)]
-    core = catalog.switches[_model(spec.core)] if spec.core else spine
+    spine, core = role_model(catalog, spec, "spine"), role_model(catalog, spec, "core")
     spines = spec.spine.count if spec.spine else None
     if spines is None and spec.uplinks_per_spine:
         spines = ceil(uplinks / spec.uplinks_per_spine)
@@ -207,10 +202,7 @@ def _switches(name: str, spec: FabricSpec, tiers: Tiers | None, groups: int) -> 
     if tiers is None:
         return {"oob": _tier("oob", spec.switch, name, groups)}
     counts = {"leaf": tiers.leaves, "spine": tiers.spines, "core": tiers.cores}
-    # Without a core of their own, cores are of the spines' model, and have no place yet.
-    core = spec.core or SwitchGroup(model=_model(spec.spine))
-    groups_of = {"leaf": spec.leaf, "spine": spec.spine, "core": core}
-    return {role: _tier(role, groups_of[role], role, count) for role, count in counts.items() if count}
+    return {role: _tier(role, group_of(spec, role), role, count) for role, count in counts.items() if count}
 
 
 def _tier(role: str, group: SwitchGroup | None, prefix: str, count: int) -> tuple[SwitchAt, ...]:

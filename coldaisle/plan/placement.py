@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from coldaisle.plan.breakout import group_of
 from coldaisle.plan.model import DevicePlacement, FabricPlan
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.catalog import Psus
-from coldaisle.spec.fabrics import FabricSpec, SwitchGroup
 
 UNKNOWN_HEIGHT_U = 1
 """A device of unknown height is drawn one unit high; the check `missing-figure` makes it an error."""
@@ -86,7 +86,7 @@ def _switches(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Iterator[Pla
             if switch.rack is None or switch.rack_unit is None:
                 continue
             model = spec.catalog.switches[switch.model]
-            group = tier_group(spec.fabrics[name], switch.role)
+            group = group_of(spec.fabrics[name], switch.role)
             budget_w = group.max_power_w if group else None
             yield Placed(
                 switch.rack,
@@ -103,8 +103,3 @@ def _switches(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Iterator[Pla
                 1.0,  # no switch of the catalog is liquid-cooled
                 BUDGETED if budget_w else model.source_of("max_power_w") or "",
             )
-
-
-def tier_group(fabric: FabricSpec, role: str) -> SwitchGroup | None:
-    """Return what the spec says of the switches of one role."""
-    return {"leaf": fabric.leaf, "spine": fabric.spine, "core": fabric.core, "oob": fabric.switch}.get(role)

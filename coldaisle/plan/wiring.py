@@ -71,7 +71,7 @@ class Wiring:
     def _manager_cables(self) -> Iterator[CablePlan]:
         """Managers take the last places of the last group, one port on each rail."""
         layout = self.layout
-        rate = layout.leaf.ports[0].rate_gbps
+        rate = layout.models[layout.leaf_role].ports[0].rate_gbps
         for number, (device, port) in enumerate(layout.managers):
             place, rail = divmod(number, layout.rails)
             leaf = (layout.groups - 1) * layout.rails + rail
@@ -91,7 +91,7 @@ class Wiring:
         layout = self.layout
         switches = layout.switches[layout.leaf_role]
         switch = switches[min(leaf, len(switches) - 1)]
-        ports = self.ports[switch.model]
+        ports = self.ports[layout.leaf_role]
         pair = self._node_pair(link)
         return CablePlan(
             a=End(device=port.device, port=port.port),
@@ -121,15 +121,14 @@ class Wiring:
         leaf_links = leaf_spine_links(tiers)
         yield from self._uplinks("leaf-spine", leaf_links, self.layout.down_ports, self.layout.uplinks, 0, step)
         if tiers.cores:
-            half = len(self.ports[self.layout.switches["spine"][0].model].names) // 2
+            half = len(self.ports["spine"].names) // 2
             yield from self._uplinks("spine-core", spine_core_links(tiers), half, half, 1, step)
 
     def _uplinks(  # noqa: PLR0913, PLR0917 - a tier's links, its ports and its places in the pool
         self, kind: UplinkKind, links: Iterable[Link], first_up: int, uplinks: int, offset: int, step: int
     ) -> Iterator[CablePlan]:
         """Yield the cables between two tiers; `uplinks`, `offset` and `step` give each link its place in the pool."""
-        lower, upper = (self.layout.switches[role] for role in kind.split("-"))
-        below, above = self.ports[lower[0].model], self.ports[upper[0].model]
+        (lower, below), (upper, above) = ((self.layout.switches[role], self.ports[role]) for role in kind.split("-"))
         links_below = self.layout.node_links if self.layout.spec.kind == "roce" else 0
         for link in links:
             down, up = lower[link.lower].name, upper[link.upper].name

@@ -161,13 +161,20 @@ class PortBlock(SpecModel):
     name: str = "swp{port}"
     first: int = 1
     ports_per_cage: Count = 1
+    first_lane: int = 1
+    cage_step: Count = 1
+    splits: list[Count] = Field(default_factory=list)
+    """Numbers of ports that one port can be broken out into."""
+    split_name: str = "swp{cage}s{lane}"
+    """Pattern of the names of such ports; their lanes count from 0."""
     also_gbps: list[Positive] = Field(default_factory=list)
     """Lower rates that the port runs at too."""
 
     def port_name(self, index: int) -> str:
         """Return the name of the port at a place counted from 0 within the block."""
         cage, lane = divmod(index, self.ports_per_cage)
-        return self.name.format(port=self.first + index, cage=self.first + cage, lane=lane + 1)
+        cage_number = self.first + cage * self.cage_step
+        return self.name.format(port=self.first + index, cage=cage_number, lane=self.first_lane + lane)
 
 
 class Switch(Sourced):

@@ -35,6 +35,10 @@ class SwitchGroup(SpecModel):
     racks: list[str] = Field(default_factory=list)
     rack_units: list[Count] = Field(default_factory=list)
     """The rack units that take a switch in each of the racks."""
+    breakout: Count | None = None
+    """Ports that each port towards the nodes is broken out into: 2 makes two of half the rate."""
+    breakout_ports: Count | None = None
+    """How many ports are broken out; left out, half of the switch's first kind of port."""
     max_power_w: Positive | None = None
     """The draw that the site budgets for one switch with its optics, where the catalog has none or a lower one."""
 
