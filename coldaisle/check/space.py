@@ -22,7 +22,7 @@ def _units(device: DevicePlacement) -> str:
     return f"U{device.rack_unit}" if device.height_u == 1 else f"U{device.rack_unit}-U{_top(device)}"
 
 
-def device_loc(spec: SiteSpec, device: DevicePlacement) -> Loc:
+def device_loc(spec: SiteSpec, plan: SitePlan, device: DevicePlacement) -> Loc:
     """Return the path of the line of the spec that places a device."""
     if device.kind == "node":
         node = next(node for node in spec.nodes if node.name == device.device)
@@ -30,6 +30,10 @@ def device_loc(spec: SiteSpec, device: DevicePlacement) -> Loc:
     if device.kind == "service":
         names = [service.name for service in spec.facility.devices]
         return ("facility", "devices", names.index(device.device), "rack_unit")
+    for name, fabric in plan.fabrics.items():
+        for switch in fabric.switches:
+            if switch.name == device.device:
+                return ("fabrics", name, "switch" if switch.role == "oob" else switch.role, "rack_units")
     return ("fabrics",)
 
 
@@ -52,7 +56,7 @@ def check_rack_units(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             if device.rack_unit < 1 or _top(device) > rack.height_u:
                 what = f"{device.device} takes {_units(device)} of rack {rack.name}, which has {rack.height_u} units"
                 fix = f"give a rack_unit of 1 to {rack.height_u - device.height_u + 1}"
-                yield finding(spec, device_loc(spec, device), "rack-unit-out-of-range", what=what, fix=fix)
+                yield finding(spec, device_loc(spec, plan, device), "rack-unit-out-of-range", what=what, fix=fix)
 
 
 def check_overlaps(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -65,7 +69,7 @@ def check_overlaps(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                     f"{device.device} ({_units(device)}) overlaps {below.device} ({_units(below)}) in rack {rack.name}"
                 )
                 fix = f"move {device.device} to {_free(rack, device)}"
-                yield finding(spec, device_loc(spec, device), "rack-units-overlap", what=what, fix=fix)
+                yield finding(spec, device_loc(spec, plan, device), "rack-units-overlap", what=what, fix=fix)
             if below is None or _top(device) > _top(below):
                 below = device
 
