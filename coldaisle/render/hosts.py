@@ -8,6 +8,7 @@ rendered from the plan when a play runs, and does not belong into an output that
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -30,4 +31,9 @@ def inventory_text(plan: SitePlan) -> str:
 
 
 def _host_line(name: str, variables: Mapping[str, Any]) -> str:
-    return " ".join([name, *(f"{key}={quote(str(variables[key]))}" for key in SHOWN if key in variables)])
+    return " ".join([name, *(f"{key}={quote(shown(variables[key]))}" for key in SHOWN if key in variables)])
+
+
+def shown(value: object) -> str:
+    """Return a variable as it is exported: paths below a home start with `~`, so that every machine gives the same."""
+    return str(value).replace(str(Path.home()), "~")
