@@ -71,14 +71,14 @@ def up_sim() -> Figures:
         raise NotMeasuredError("the simulated site is up already: make down, then make bench BENCH=up_sim")
     started = cost([_coldaisle(), "sim", "up", "sim"], environment("sim"))
     site.select("sim")
-    up = cost(["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--stack", "sim"], environment("sim"))
+    up = cost(site.UP, environment("sim"))
     return {**_both("start_sim", started), **_both("up_sim", up)}
 
 
 def noop_up_sim() -> Figures:
     """`pulumi up` that finds nothing to do."""
     _need_site()
-    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", NO_CHANGES, "--stack", "sim"]
+    command = [*site.UP, NO_CHANGES]
     return _both("noop_up_sim", cost(command, environment("sim")))
 
 
