@@ -53,11 +53,14 @@ def check_feed_loss(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     ]
     for group in _alike(spec, over):
         rack, at, feed = group[0]
-        others = " or ".join(other.name for place, other in enumerate(rack.feeds) if place != at)
+        others = [other for place, other in enumerate(rack.feeds) if place != at]
+        # A part of the chain above may take several feeds at once.
+        above = ", or what feeds them," if len(others) > 1 and any(other.upstream for other in others) else ""
         names = [rack.name for rack, _, _ in group]
         load_w = feed.load_after_loss_w or 0
         what = (
-            f"if feed {others} of {named(names)} fails, feed {feed.name} carries {watts(load_w)}, "
+            f"if feed {' or '.join(other.name for other in others)} of {named(names)}{above} fails, "
+            f"feed {feed.name} carries {watts(load_w)}, "
             f"{percent(load_w, feed.capacity_w)} of its {watts(feed.capacity_w)} ({circuit(feed)})"
         )
         yield _at_feed(spec, group[0], "feed-loss-overload", what, load_w)
