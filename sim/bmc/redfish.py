@@ -125,17 +125,10 @@ def _requested_enabled(board: Board) -> Enabled:
 
 
 def application(scratch: Path) -> flask.Flask:
-    """Return sushy-tools' application with our driver; `scratch` is a folder for its own files."""
-    app = emulator.app
-    app.configure(extra_config={"SUSHY_EMULATOR_STATE_DIR": str(scratch), "SUSHY_EMULATOR_FEATURE_SET": "full"})
-    app.logger.setLevel(logging.WARNING)
-    type(app).systems = property(lambda _: _DRIVER)
-    app.before_request(_disable_override)
-    app.after_request(_complete_system)
-    return app
-
-
-_DRIVER = BoardDriver()
+    """Return sushy-tools' application, which serves the boards; `scratch` is a folder for its own files."""
+    _APP.configure(extra_config={"SUSHY_EMULATOR_STATE_DIR": str(scratch), "SUSHY_EMULATOR_FEATURE_SET": "full"})
+    _APP.logger.setLevel(logging.WARNING)
+    return _APP
 
 
 def _disable_override() -> None:
@@ -160,6 +153,14 @@ def _complete_system(response: flask.Response) -> flask.Response:
         body["HostName"] = _board.get().machine.name
         response.set_data(json.dumps(body))
     return response
+
+
+_APP: flask.Flask = emulator.app
+_DRIVER = BoardDriver()
+# sushy-tools chooses its driver by what it finds installed, and has no place to name one.
+type(_APP).systems = property(lambda _: _DRIVER)
+_APP.before_request(_disable_override)
+_APP.after_request(_complete_system)
 
 
 class BmcGate:

@@ -1,0 +1,189 @@
+"""BMCs: boot settings that read back, passwords, and both protocols on one board."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coldaisle.plan.model import SitePlan
+from sim.bmc.board import Board
+from sim.bmc.ipmi import BOOT_FLAGS, BoardIpmi
+from sim.bmc.redfish import BmcGate, application
+from sim.fault_records import record_fault
+from sim.machines import Machine, machines
+from sim.state import State
+
+PASSWORD = "secret-of-a-test"  # noqa: S105 - not a secret
+
+
+class FakeSwitch:
+    """A power switch without a machine behind it; keeps how it was turned on."""
+
+    def __init__(self) -> None:
+        """Begin off."""
+        self.on = False
+        self.calls: list[dict[str, bool]] = []
+
+    def is_on(self, _: Machine) -> bool:
+        """Return whether it is on."""
+        return self.on
+
+    def turn_on(self, _: Machine, **how: bool) -> None:
+        """Turn on."""
+        self.on = True
+        self.calls.append(how)
+
+    def turn_off(self, _: Machine) -> None:
+        """Turn off."""
+        self.on = False
+
+    def shut_down(self, _: Machine) -> None:
+        """Turn off, as an obedient system does."""
+        self.on = False
+
+
+class FakeSession:
+    """What pyghmi would answer with."""
+
+    def __init__(self) -> None:
+        """Begin without an answer."""
+        self.data: list[int] = []
+        self.code = 0
+
+    def send_ipmi_response(self, data: list[int] | None = None, code: int = 0) -> None:
+        """Keep the answer."""
+        self.data, self.code = data or [], code
+
+
+@pytest.fixture
+def switch() -> FakeSwitch:
+    """Return a switch that is off."""
+    return FakeSwitch()
+
+
+@pytest.fixture
+def board(plan: SitePlan, state: State, switch: FakeSwitch) -> Board:
+    """Return the board of the guest r01-n01."""
+    machine = next(machine for machine in machines(plan, state, ()) if machine.name == "r01-n01")
+    return Board(machine, state, switch, {"username": "admin", "password": PASSWORD})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def ipmi(board: Board) -> BoardIpmi:
+    """Return the IPMI side of the board, without its socket."""
+    server: BoardIpmi = BoardIpmi.__new__(BoardIpmi)
+    server._board = board  # noqa: SLF001 - the socket is left out
+    return server
+
+
+@pytest.fixture
+def redfish(board: Board, state: State) -> Callable[..., tuple[int, Any]]:
+    """Return a function that asks the board's Redfish side: method, path, body → status and JSON."""
+    from werkzeug.test import Client  # noqa: PLC0415 - one use
+
+    client = Client(BmcGate(application(state.bmcs), board))
+    token = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
+
+    def ask(method: str, path: str, body: object = None, authorization: str = f"Basic {token}") -> tuple[int, Any]:
+        response = client.open(path, method=method, json=body, headers={"Authorization": authorization})
+        return response.status_code, json.loads(response.get_data() or b"null")
+
+    return ask
+
+
+def _boot_flags(ipmi: BoardIpmi) -> list[int]:
+    session = FakeSession()
+    ipmi.get_system_boot_options({"data": [BOOT_FLAGS, 0, 0]}, session)
+    return session.data
+
+
+def test_a_fresh_bmc_has_no_override_and_the_firmware_tries_the_disk(board: Board, switch: FakeSwitch) -> None:
+    """A machine does not boot over the network before its BMC is told so."""
+    board.turn_on()
+    assert switch.calls == [{"network_boot": False, "boot_once": False}]
+
+
+def test_ipmi_boot_flags_read_back(ipmi: BoardIpmi, board: Board) -> None:
+    """What `chassis bootdev pxe options=persistent` sends is what `bootparam get 5` shows."""
+    ipmi.set_system_boot_options({"data": [BOOT_FLAGS, 0xC0, 0x04, 0, 0, 0]}, FakeSession())
+    assert board.boot_override == ("Pxe", "Continuous")
+    assert _boot_flags(ipmi)[2:4] == [0xC0, 0x04]
+
+
+def test_ipmi_refuses_a_device_that_there_is_not(ipmi: BoardIpmi, board: Board) -> None:
+    """An unknown selector gets 0xcc, and the settings stay."""
+    session = FakeSession()
+    ipmi.set_system_boot_options({"data": [BOOT_FLAGS, 0x80, 0x3C, 0, 0, 0]}, session)
+    assert (session.code, board.boot_override) == (0xCC, ("None", "Disabled"))
+
+
+def test_an_override_for_once_is_used_up(board: Board, switch: FakeSwitch) -> None:
+    """The next power-on boots over the network, the one after it does not."""
+    board.set_boot_override("Pxe", "Once")
+    board.turn_on()
+    board.cycle()
+    assert [call["network_boot"] for call in switch.calls] == [True, False]
+
+
+def test_a_cycle_of_a_machine_that_is_off_is_refused(ipmi: BoardIpmi, switch: FakeSwitch) -> None:
+    """IPMI answers 0xd5, and the machine stays off."""
+    assert ipmi.power_cycle() == 0xD5
+    assert not switch.on
+
+
+def test_redfish_shows_one_system_and_its_override(board: Board, redfish: Callable[..., tuple[int, Any]]) -> None:
+    """A BMC has its own system only, and what IPMI set is seen by Redfish."""
+    board.set_boot_override("Pxe", "Once")
+    _, members = redfish("GET", "/redfish/v1/Systems")
+    (path,) = [member["@odata.id"] for member in members["Members"]]
+    status, system = redfish("GET", path)
+    assert (status, system["PowerState"], system["Name"]) == (200, "Off", "r01-n01")
+    assert (system["Boot"]["BootSourceOverrideTarget"], system["Boot"]["BootSourceOverrideEnabled"]) == ("Pxe", "Once")
+
+
+def test_redfish_sets_the_override_and_the_power(
+    board: Board, switch: FakeSwitch, redfish: Callable[..., tuple[int, Any]]
+) -> None:
+    """A PATCH and a reset do what IPMI's commands do."""
+    path = f"/redfish/v1/Systems/{board.machine.uuid}"
+    boot = {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Continuous"}
+    assert redfish("PATCH", path, {"Boot": boot})[0] == 204
+    assert redfish("POST", f"{path}/Actions/ComputerSystem.Reset", {"ResetType": "On"})[0] == 204
+    assert board.boot_override == ("Pxe", "Continuous")
+    assert switch.calls == [{"network_boot": True, "boot_once": False}]
+
+
+def test_redfish_takes_an_override_back(board: Board, redfish: Callable[..., tuple[int, Any]]) -> None:
+    """`Disabled` alone is a whole request, as the standard has it."""
+    board.set_boot_override("Pxe", "Continuous")
+    path = f"/redfish/v1/Systems/{board.machine.uuid}"
+    assert redfish("PATCH", path, {"Boot": {"BootSourceOverrideEnabled": "Disabled"}})[0] == 204
+    assert board.boot_override == ("None", "Disabled")
+
+
+def test_a_wrong_password_opens_nothing_but_the_root(redfish: Callable[..., tuple[int, Any]]) -> None:
+    """The service root is open to all, systems are not."""
+    wrong = "Basic " + base64.b64encode(b"admin:guess").decode()
+    assert redfish("GET", "/redfish/v1/", authorization=wrong)[0] == 200
+    status, answer = redfish("GET", "/redfish/v1/Systems", authorization=wrong)
+    assert (status, answer["error"]["code"]) == (401, "Base.1.0.AccessDenied")
+
+
+def test_the_password_fault_refuses_the_sites_password(
+    state: State, board: Board, redfish: Callable[..., tuple[int, Any]]
+) -> None:
+    """With the fault in force neither protocol takes the password."""
+    record_fault(state, "r01-n01", "bmc-wrong-password", {})
+    assert redfish("GET", "/redfish/v1/Systems")[0] == 401
+    assert board.password("admin") != PASSWORD
+
+
+def test_settings_outlive_the_bmc(board: Board, state: State, switch: FakeSwitch) -> None:
+    """A BMC whose process starts again knows what it was told."""
+    board.set_boot_override("Pxe", "Continuous")
+    again = Board(board.machine, state, switch, {"username": "admin", "password": PASSWORD})  # type: ignore[arg-type]
+    assert again.boot_override == ("Pxe", "Continuous")

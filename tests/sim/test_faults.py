@@ -1,0 +1,93 @@
+"""Named faults: what is recorded, what the hardware then says, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from coldaisle.plan.model import SitePlan
+from sim import faults
+from sim.errors import SimError
+from sim.fault_records import active_faults, delay_s
+from sim.machines import machines
+from sim.state import State, write_json
+
+
+@pytest.fixture
+def target(plan: SitePlan, state: State) -> faults.Target:
+    """Return the light host r01-n02 of a site that is up."""
+    found = machines(plan, state, ())
+    write_json(state.folder / "machines.json", {"machines": [machine.as_dict() for machine in found]})
+    (state.machines / "r01-n02").mkdir()
+    return faults.find_target(plan, state, "r01-n02")
+
+
+def test_a_lost_gpu_is_gone_from_the_hardware_until_cleared(target: faults.Target) -> None:
+    """Seven of eight GPUs are left, and all eight are back when the fault is taken back."""
+    hardware = target.machine.path / "hardware/hardware.json"
+    faults.inject(target, "gpu-missing", {})
+    assert hardware.read_text().count('"uuid"') == 7
+    assert faults.clear(target, "gpu-missing")
+    assert hardware.read_text().count('"uuid"') == 8
+
+
+def test_faults_of_one_node_add_up(target: faults.Target) -> None:
+    """A second hardware fault keeps the first one."""
+    faults.inject(target, "gpu-missing", {"index": 0})
+    faults.inject(target, "gpu-fabric", {})
+    record = faults.faulty_hardware(target.plan, target.node, active_faults(target.state, target.node.name))
+    assert [gpu["index"] for gpu in record["gpus"]] == [1, 2, 3, 4, 5, 6, 7]
+    assert record["fabric_state"] == "In Progress"
+
+
+def test_clearing_what_is_not_in_force_changes_nothing(target: faults.Target) -> None:
+    """Taking back a fault twice is no error."""
+    assert not faults.clear(target, "bmc-hang")
+
+
+def test_an_unknown_fault_lists_those_there_are(target: faults.Target) -> None:
+    """A misspelt fault gets the names to choose from."""
+    with pytest.raises(SimError, match="bmc-hang, bmc-slow"):
+        faults.inject(target, "bmc-hangs", {})
+
+
+def test_an_unknown_node_lists_those_there_are(plan: SitePlan, state: State) -> None:
+    """A misspelt node gets the names to choose from."""
+    with pytest.raises(SimError, match="r01-n01, r01-n02"):
+        faults.find_target(plan, state, "r09-n01")
+
+
+def test_a_fault_of_a_site_that_is_down_says_how_to_start_it(plan: SitePlan, state: State) -> None:
+    """Without a running site the message is the command that starts it."""
+    with pytest.raises(SimError, match="coldaisle sim up sim"):
+        faults.find_target(plan, state, "r01-n02")
+
+
+def test_a_boot_fault_needs_a_guest(target: faults.Target) -> None:
+    """A host with an installed image cannot fail to boot over the network."""
+    with pytest.raises(SimError, match="choose a guest"):
+        faults.inject(target, "no-boot", {})
+    assert active_faults(target.state, "r01-n02") == {}
+
+
+def test_the_boot_device_drifts_and_comes_back(target: faults.Target) -> None:
+    """The fault sets the device that the plan does not want first."""
+    path = target.state.bmcs / "r01-n02.json"
+    faults.inject(target, "boot-order-drift", {})
+    assert '"boot_device": "Pxe"' in path.read_text()
+    faults.clear(target, "boot-order-drift")
+    assert '"boot_device": "Hdd"' in path.read_text()
+
+
+def test_a_cable_leads_to_the_planned_switch_port(plan: SitePlan) -> None:
+    """A rail port's cable is cut at the leaf that the plan names."""
+    assert faults.switch_port(plan, "r02-n01", "rail1") == ("leaf02", "swp3")
+    with pytest.raises(SimError, match="--port"):
+        faults.switch_port(plan, "r02-n01", "rail9")
+
+
+def test_slow_answers_are_repeatable() -> None:
+    """The same seed gives the same delays, another seed others, all in the range."""
+    first = [delay_s({"seed": 7}, "r01-n01", count) for count in range(5)]
+    assert first == [delay_s({"seed": 7}, "r01-n01", count) for count in range(5)]
+    assert first != [delay_s({"seed": 8}, "r01-n01", count) for count in range(5)]
+    assert all(3.0 <= delay <= 8.0 for delay in first)
