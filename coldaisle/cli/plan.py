@@ -42,7 +42,9 @@ def plan(site: Site, *, as_json: AsJson = False, allocate: Allocate = False) -> 
 
     folder = site_folder(site)
     checked = open_site(folder)
-    if allocate:
+    if allocate and checked.errors:
+        typer.echo("allocations.yaml was not written: what a plan with errors hands out may be wrong.", err=True)
+    elif allocate:
         write_allocations(folder, checked)
         checked = open_site(folder)
     if as_json:
@@ -56,7 +58,12 @@ def plan(site: Site, *, as_json: AsJson = False, allocate: Allocate = False) -> 
 
 
 def write_allocations(folder: Path, checked: CheckedSite) -> None:
-    """Write what the plan handed out beside what was given before; a reader never sees half of the file."""
+    """
+    Write what the plan handed out beside what was given before; a reader never sees half of the file.
+
+    Raises:
+        typer.Exit: the file cannot be written.
+    """
     import yaml  # noqa: PLC0415
 
     from coldaisle.plan.handed_out import handed_out  # noqa: PLC0415
@@ -65,5 +72,9 @@ def write_allocations(folder: Path, checked: CheckedSite) -> None:
     path = folder / ALLOCATIONS_FILE
     text = yaml.safe_dump(handed_out(checked.spec, checked.plan), sort_keys=False)
     scratch = path.with_suffix(".tmp")
-    scratch.write_text(_ALLOCATIONS_HEAD + text, encoding="utf-8")
-    scratch.replace(path)
+    try:
+        scratch.write_text(_ALLOCATIONS_HEAD + text, encoding="utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        typer.echo(f"{path} cannot be written: {error.strerror}. Make its folder writable for this user.", err=True)
+        raise typer.Exit(ExitCode.OUR_FAULT) from None

@@ -92,6 +92,23 @@ def test_allocate_writes_once(monkeypatch: pytest.MonkeyPatch, site: Path) -> No
     assert (site / "allocations.yaml").read_text(encoding="utf-8") == first
 
 
+def test_allocate_keeps_off_a_wrong_plan(monkeypatch: pytest.MonkeyPatch, site: Path, edit: Edit) -> None:
+    """What a plan with errors hands out is not written."""
+    before = (site / "allocations.yaml").read_text(encoding="utf-8")
+    edit("hardware.yaml", "52:54:00:02:02:02", "52:54:00:01:01:02")
+    assert run(monkeypatch, "plan", "case", "--allocate") == 4
+    assert (site / "allocations.yaml").read_text(encoding="utf-8") == before
+
+
+def test_allocate_tells_of_a_folder_that_is_in_the_way(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], site: Path
+) -> None:
+    """A file that cannot be written ends with 1 and a reason, and leaves the old one."""
+    (site / "allocations.tmp").mkdir()
+    assert run(monkeypatch, "plan", "case", "--allocate") == 1
+    assert "allocations.yaml cannot be written: Is a directory" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [("check", "nowhere"), ("check",), ("chekc", "case"), ("plan", "nowhere")])
 def test_wrong_usage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """Wrong usage ends with 2."""
