@@ -19,6 +19,9 @@ from sim.state import State
 GUEST_MEMORY_MIB = 768
 """Room for the root file system (105 MB, in memory), the kernel and what the roles install."""
 
+ACCELERATOR = "tcg,tb-size=128"
+"""Emulation, which runs on every machine, with 128 MiB of translated code; QEMU's own choice takes a gigabyte."""
+
 CPU = "max,erms=off,la57=off"
 """
 All that emulation can do but two: copies by `rep movsb` go byte by byte when emulated, and a fifth level of page
@@ -165,7 +168,17 @@ def guest_command(machine: Machine, qemu: str, *, network_boot: bool, boot_once:
         boot_once: The network is tried at this power-on only, and the disk after a reset.
     """
     folder = machine.path
-    command = [qemu, "-name", machine.name, "-uuid", machine.uuid, "-machine", "q35,graphics=off", "-accel", "tcg"]
+    command = [
+        qemu,
+        "-name",
+        machine.name,
+        "-uuid",
+        machine.uuid,
+        "-machine",
+        "q35,graphics=off",
+        "-accel",
+        ACCELERATOR,
+    ]
     command += ["-cpu", CPU, "-smp", "1", "-m", str(GUEST_MEMORY_MIB), "-nodefaults", "-display", "none"]
     command += ["-serial", f"file:{folder / 'serial.log'}", "-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"]
     command += ["-boot", _boot_order(network_boot=network_boot, once=boot_once)]

@@ -51,8 +51,8 @@ class PowerSwitch:
     def turn_off(self, machine: Machine) -> None:
         """Cut the power."""
         self._groups.stop(machine.name, grace_s=0)
-        with suppress(FileNotFoundError):
-            (machine.path / "qmp.sock").unlink()
+        (machine.path / "qmp.sock").unlink(missing_ok=True)
+        unmount_root(machine)
 
     def shut_down(self, machine: Machine) -> None:
         """Press the power button: the operating system ends by itself, or does not listen."""
@@ -124,6 +124,13 @@ def mount_root(machine: Machine) -> None:
     root, upper, work = (machine.path / name for name in ("root", "upper", "work"))
     for folder in (root, upper, work):
         folder.mkdir(parents=True, exist_ok=True)
+    unmount_root(machine)  # it may be of an older image
     if not is_mounted(root):
         options = f"lowerdir={':'.join(machine.layers)},upperdir={upper},workdir={work}"
         run(["mount", "-t", "overlay", "-o", options, "none", root])
+
+
+def unmount_root(machine: Machine) -> None:
+    """Take the root of a container that is off apart; its own layer stays."""
+    if is_mounted(machine.path / "root"):
+        run(["umount", machine.path / "root"], check=False)

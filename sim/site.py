@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import shutil
 import sys
 import time
@@ -88,19 +89,12 @@ def _prepare_machines(plan: SitePlan, state: State, image: Image) -> tuple[Machi
     """Write down the machines for the BMCs; their process starts again when something changed."""
     found = machines(plan, state, image.layers)
     install_machines(plan, state, found)
-    record = {"machines": [machine.as_dict() for machine in found]}
-    if read_json(state.folder / "machines.json") != read_back(record):
+    # Compared as it is after a way through JSON, which has no tuples.
+    record = json.loads(json.dumps({"machines": [machine.as_dict() for machine in found]}))
+    if read_json(state.folder / "machines.json") != record:
         write_json(state.folder / "machines.json", record)
         ProcessGroups(state.site).stop(BMC_PROCESS)
     return found
-
-
-def read_back(record: dict[str, list[dict[str, object]]]) -> dict[str, object]:
-    """Return a record as it is after a way through JSON, which has no tuples."""
-    import json  # noqa: PLC0415 - one use
-
-    value: dict[str, object] = json.loads(json.dumps(record))
-    return value
 
 
 def _start_service_host(plan: SitePlan, state: State, found: Sequence[Machine], progress: Progress) -> None:
@@ -117,7 +111,7 @@ def _start_bmcs(state: State, progress: Progress) -> None:
     groups = ProcessGroups(state.site)
     if groups.pids(BMC_PROCESS):
         return
-    command = [sys.executable, "-m", "sim.bmc.server", state.site, state.folder]
+    command = [sys.executable, "-m", "sim.bmc.server", state.site, str(state.folder)]
     variables = {"PYTHONPATH": str(PROJECT)}
     log = state.logs / "bmc.log"
     groups.start(BMC_PROCESS, command, log, namespace=state.namespace("bmc"), extra_environment=variables)
