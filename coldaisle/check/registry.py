@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from coldaisle.check import addressing, nodes, power, space
+from coldaisle.check import addressing, cooling, fabric, nodes, power, serving, space
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
@@ -39,15 +39,30 @@ CHECKS: tuple[Check, ...] = (
     *SERVING_CHECKS,
 )
 
+_NOTHING: frozenset[str] = frozenset()
+_FACILITY, _FABRICS, _ADDRESSING = frozenset({"facility"}), frozenset({"fabrics"}), frozenset({"addressing"})
+
 ON_A_PART: Mapping[Check, frozenset[str]] = {
-    nodes.check_node_names: frozenset(),
-    nodes.check_macs: frozenset(),
-    addressing.check_overlapping_networks: frozenset(),
-    addressing.check_duplicate_addresses: frozenset(),
-    addressing.check_fixed_addresses: frozenset(),
-    space.check_overlaps: frozenset(),
-    space.check_rack_units: frozenset(),
-    power.check_feed_capacity: frozenset({"facility"}),
+    nodes.check_node_names: _NOTHING,
+    nodes.check_name_forms: _NOTHING,
+    nodes.check_ambiguous_names: _NOTHING,
+    nodes.check_macs: _NOTHING,
+    addressing.check_overlapping_networks: _NOTHING,
+    addressing.check_fixed_addresses: _NOTHING,
+    addressing.check_duplicate_addresses: _ADDRESSING,
+    addressing.check_pool_sizes: _ADDRESSING,
+    space.check_rack_names: _NOTHING,
+    space.check_rack_units: _NOTHING,
+    space.check_overlaps: _NOTHING,
+    power.check_feed_capacity: _FACILITY,
+    power.check_feed_loss: _FACILITY,
+    cooling.check_cooling_capacity: _FACILITY,
+    fabric.check_ports_used_once: _FABRICS,
+    fabric.check_switch_ports: _FABRICS,
+    fabric.check_switch_kinds: _NOTHING,
+    serving.check_scale_from_zero: _NOTHING,
+    serving.check_bounds: _NOTHING,
+    serving.check_cluster_networks: frozenset({"cluster"}),
 }
 """
 Checks that hold on a part of a spec too, when its mistakes are cut out: they find what is there twice or too much, not
