@@ -1,0 +1,65 @@
+"""What stands after `make up`: hosts, cluster, endpoint; and that a second run finds nothing to do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.terminal import SITE, Terminal
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_second_run_changes_nothing(site: Terminal) -> None:
+    """`pulumi up` once more has nothing to do, on any host or in the cluster."""
+    site.run("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--expect-no-changes", "--non-interactive")
+
+
+def test_drift_finds_none_after_up_and_leaves_the_state_alone(site: Terminal) -> None:
+    """A comparison just after `up` is clean, and the state is the same to the byte before and after."""
+    before = site.state()
+    report = site.drift(expect=0)
+    assert report["counts"]["drifted"] == 0
+    assert report["counts"]["same"] > 50
+    assert site.state() == before
+
+
+def test_every_node_is_ready_with_its_gpus(site: Terminal) -> None:
+    """All nodes of the plan have joined, are Ready, and offer the GPUs that the plan gives them."""
+    nodes = {item["metadata"]["name"]: item for item in json.loads(site.kubectl("get", "nodes", "-o", "json"))["items"]}
+    planned = {node.name: node.gpus for node in site.plan.nodes}
+    assert {name: int(item["status"]["allocatable"]["nvidia.com/gpu"]) for name, item in nodes.items()} == planned
+    for name, item in nodes.items():
+        ready = next(each for each in item["status"]["conditions"] if each["type"] == "Ready")
+        assert ready["status"] == "True", f"{name}: {ready}"
+
+
+def test_guests_booted_over_the_network(site: Terminal) -> None:
+    """A guest runs from the image that the provisioner served: its kernel was told where the root lies."""
+    for node in site.plan.nodes:
+        if node.boot == "network":
+            assert "coldaisle.rootfs=http://" in site.on(node.name, "cat /proc/cmdline")
+
+
+def test_outputs_give_inventory_and_findings(site: Terminal) -> None:
+    """`pulumi stack output` carries the Ansible inventory of every node, and what the checks found."""
+    outputs = json.loads(site.run("pulumi", "stack", "output", "--json", "--stack", SITE).stdout)
+    hosts = json.dumps(outputs["inventory"])
+    assert all(node.name in hosts for node in site.plan.nodes)
+    assert isinstance(outputs["findings"], list)
+
+
+def test_state_holds_no_secret(site: Terminal) -> None:
+    """Neither the BMC's password nor the bootstrap token nor a private key is in the stack's state."""
+    from coldaisle.paths import state_dir  # noqa: PLC0415 - only this test reads secrets
+
+    text = json.dumps(site.state())
+    secrets = state_dir(SITE) / "secrets"
+    words = [
+        line.split(":", 1)[1].strip() for line in (secrets / "bmc.yaml").read_text().splitlines() if "pass" in line
+    ]
+    words.append((secrets / "bootstrap-token").read_text().strip())
+    assert words
+    assert all(len(word) > 5 and word not in text for word in words)
+    assert "PRIVATE KEY" not in text
