@@ -5,6 +5,7 @@ The program of every stack: configuration, spec, plan, components.
 stack holds, all of them when left out; `coldaisle:onDelete` is `forget` where `destroy` may leave hosts as they are.
 """
 
+# ruff: noqa: INP001 - a Pulumi program is a folder, not a package
 from __future__ import annotations
 
 import os

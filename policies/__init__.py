@@ -1,0 +1,1 @@
+"""The policy pack: the checks of a site, for every stack that is built from it."""
