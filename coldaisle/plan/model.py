@@ -53,7 +53,7 @@ class FeedPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamPlan:
-    """Utility, UPS, panel …: what it may carry, what hangs below it, and after the worst loss of something beside it."""
+    """Utility, UPS, panel …: what it may carry, what hangs below it, and after the worst loss of one beside it."""
 
     name: str
     kind: str
@@ -304,7 +304,7 @@ class PoolPlan:
 # -- provisioning -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePlan:
-    """A net-boot image: three files below `source`, each pinned by its SHA-256 (None: measured when it is published)."""
+    """A net-boot image: three files below `source`, each pinned by its SHA-256, or measured when it is published."""
 
     name: str
     source: str
