@@ -5,7 +5,6 @@ The program of every stack: configuration, spec, plan, components.
 stack holds, all of them when left out; `coldaisle:onDelete` is `forget` where `destroy` may leave hosts as they are.
 """
 
-# ruff: noqa: INP001 - a Pulumi program is a folder, not a package
 from __future__ import annotations
 
 import os
@@ -21,6 +20,9 @@ from components.outputs import export
 
 os.chdir(pulumi.runtime.get_root_directory())  # sites are found, and named in messages, from the project's folder
 config = pulumi.Config("coldaisle")
+layers = config.get_object("layers") or list(BUILD)
+if not set(layers) <= set(BUILD):
+    raise pulumi.RunError(f"coldaisle:layers is {', '.join(layers)}; each must be one of {', '.join(BUILD)}")
 folder = site_folder(config.get("site") or pulumi.get_stack())
 try:
     checked = open_site(folder)
@@ -31,5 +33,5 @@ if checked.errors:
 for finding in checked.findings:
     pulumi.log.warn(finding.text())
 site = Site.of(checked.plan, folder, config.get("onDelete") or "undo")
-Datacenter(checked.plan.name, site, config.get_object("layers") or tuple(BUILD))
+Datacenter(checked.plan.name, site, layers)
 export(site, checked.findings)

@@ -99,6 +99,13 @@ def test_an_error_of_the_check_ends_the_preview_in_the_same_words(tmp_path: Path
     assert "Traceback" not in shown.stdout + shown.stderr
 
 
+def test_a_misspelt_layer_is_told(tmp_path: Path) -> None:
+    """A layer that is not there would otherwise be left out without a word."""
+    shown = project(tmp_path, "sim", ["facilty"])("preview")
+    assert shown.returncode != 0
+    assert "coldaisle:layers is facilty; each must be one of facility, fabric, metal" in shown.stdout
+
+
 def test_the_policy_pack_refuses_an_overloaded_rack(tmp_path: Path) -> None:
     """A program that never ran the checks is held to the limits all the same."""
     new_project(tmp_path, OVERLOADED.format(root=ROOT))
