@@ -1,0 +1,1 @@
+"""GPU datacenters as code: spec, plan, checks, and what follows from them."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from floor_sites import catalog, pool, site
 
 from coldaisle.plan.breakout import model_of
 from coldaisle.plan.fabric import plan_fabrics
 from coldaisle.spec.fabrics import SwitchGroup
+from tests.unit.floor_sites import catalog, pool, site
 
 
 def _ports(**group: Any) -> tuple[str, ...]:  # noqa: ANN401 - fields of a group

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from floor_sites import facility, feeds, pool, site
 
 from coldaisle.plan.cooling import airflow_cfm, coolant_l_min
 from coldaisle.plan.facility import plan_facility
 from coldaisle.spec.sections import SiteSpec
+from tests.unit.floor_sites import facility, feeds, pool, site
 
 CRAH = {
     "name": "crah",

@@ -9,7 +9,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from floor_sites import facility, feeds, pool, site, superpod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from coldaisle.plan.facility import plan_facility
 from coldaisle.plan.layout import stable_indexes
 from coldaisle.plan.model import CablePlan, FabricPlan
 from coldaisle.spec.sections import SiteSpec
+from tests.unit.floor_sites import facility, feeds, pool, site, superpod
 
 ROCE: dict[str, Any] = {
     "kind": "roce",

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from floor_sites import superpod
 
 from coldaisle.check import open_site
 from coldaisle.check.fabric import check_even_uplinks, check_paths, check_switch_ports
 from coldaisle.check.finding import Finding
 from coldaisle.plan.fabric import plan_fabrics
 from coldaisle.plan.model import CablePlan, FabricPlan, FacilityPlan, SitePlan
+from tests.unit.floor_sites import superpod
 
 ROOT = Path(__file__).parents[2]
 

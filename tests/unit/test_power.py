@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from floor_sites import facility, feeds, pool, site
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from coldaisle.plan.facility import plan_facility
 from coldaisle.plan.power import Load, chain_loads_w, feed_capacity_w, feed_loads_w, shelf_power_w, spread_psus, total
 from coldaisle.spec.catalog import PowerShelves
 from coldaisle.spec.facility import UpstreamPower
+from tests.unit.floor_sites import facility, feeds, pool, site
 
 
 def test_a_three_phase_feed_of_the_reference() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from floor_sites import superpod
 
 from coldaisle.plan.fabric import plan_fabrics
 from coldaisle.plan.topology import Demand, even_spread, leaf_spine_links, size, spine_core_links
+from tests.unit.floor_sites import superpod
 
 # Nodes, fabric managers, leaves, spines, cores, node-leaf cables, leaf-spine, spine-core.
 # NVIDIA DGX SuperPOD reference architectures for H100 (up to 16 units) and B200 (32 units), table of larger counts.
