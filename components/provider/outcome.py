@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from coldaisle.paths import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,12 @@ class RunResult:
         return [host for host in self.hosts if host not in self.trouble]
 
 
+def _shown(where: str) -> str:
+    """Return a task's `file:line` with the file as messages print it."""
+    file, _, line = where.rpartition(":")
+    return f"{shown(Path(file))}:{line}" if file else where
+
+
 class Collector:
     """Builds the result of a run out of the worker's events."""
 
@@ -105,7 +114,7 @@ class Collector:
                 self._item[host] = event["message"]
             case "failed":
                 text = self._item.pop(host, "") or event["message"]
-                self.result.trouble[host] = Failed(event["task"], text, event["where"])
+                self.result.trouble[host] = Failed(event["task"], text, _shown(event["where"]))
             case "unreachable":
                 self.result.trouble[host] = Unreachable(event["message"])
             case "changed":

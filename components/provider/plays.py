@@ -19,7 +19,7 @@ from components.provider.inputs import Failure, HostFacts, Hosts, PlayInputs, Un
 from components.provider.outcome import Failed, Trouble
 from components.provider.reading import Reader, Reading
 from components.provider.run import Event, Job, run_playbook
-from components.provider.site import Site, open_site, playbooks_dir
+from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 
 Properties = dict[str, Any]
 
@@ -28,6 +28,10 @@ Say = Callable[[str, str], None]
 
 SHOWN_HOSTS = 4
 """Hosts that a line of a preview names; the detailed difference names all of them."""
+
+_SHOWN_STATES = frozenset({"start", "ok", "changed", "failed", "unreachable"})
+_ARGUMENT_CHECK = "Validating arguments against arg spec"
+"""Ansible's own first task of each role: not worth a line as long as it passes."""
 
 ABSENT = "absent"
 """What the outputs say of a thing that was looked for and is not there."""
@@ -170,14 +174,21 @@ class Plays:
         return result.trouble
 
     def _tell(self, urn: str, playbook: str, event: Event) -> None:
-        if event["kind"] == "task" and event["state"] in {"changed", "ok", "failed", "unreachable", "start"}:
-            state = "…" if event["state"] == "start" else f"… {event['state']}"
-            self._say(urn, f"{event['host']} {playbook} | {event['task']} {state}")
+        if event["kind"] != "task" or event["state"] not in _SHOWN_STATES or event["task"].startswith(_ARGUMENT_CHECK):
+            return
+        state = "…" if event["state"] == "start" else f"… {event['state']}"
+        task = event["task"].removeprefix(f"{playbook.capitalize()} | ")
+        self._say(urn, f"{event['host']} {playbook} | {task} {state}")
 
     async def _read(self, play: PlayInputs, hosts: Mapping[str, HostFacts]) -> dict[str, Reading]:
+        """Ask the hosts that the site (still) has; of one that has left the plan, the last word stays."""
         wanted = {host: frozenset(facts) - NOT_FACTS for host, facts in hosts.items()}
-        asked = {host: names for host, names in wanted.items() if names}
-        return await self._reader.read(self._site(play.site), asked) if asked else {}
+        try:
+            site = self._site(play.site)
+        except SiteProblemError as error:
+            return {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in wanted.items()}
+        asked = {host: names for host, names in wanted.items() if names and site.has(host)}
+        return await self._reader.read(site, asked) if asked else {}
 
     def _judge(
         self, play: PlayInputs, readings: dict[str, Reading], hosts: list[str]

@@ -64,7 +64,10 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
         RunError: there is no ansible-playbook, a host is in use by another run, or the worker died.
 
     """
-    message = json.dumps(_message(job))
+    try:
+        message = json.dumps(_message(job))
+    except OSError as error:
+        raise RunError(f"cannot write into the state folder of site {job.site.name}: {error}") from None
     worker = await asyncio.create_subprocess_exec(
         sys.executable,
         str(WORKER),

@@ -28,6 +28,10 @@ class Site:
     inventory: dict[str, Any]
     state: Path
 
+    def has(self, host: str) -> bool:
+        """Say whether the site has this host."""
+        return host in self.inventory["all"]["hosts"]
+
     def of_hosts(self, hosts: list[str], extra: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
         """
         Return the inventory of just these hosts, in the groups that they are in, with more variables a host.

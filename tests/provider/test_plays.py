@@ -41,7 +41,7 @@ def test_three_of_four_are_kept_and_the_next_run_resumes(floor: Floor, engine: E
     [reason] = caught.value.reasons
     assert reason.startswith("h2: failed in task 'Settle | Write the facts': the firmware refused 8 virtual functions")
     assert "settle.yml:" in reason
-    assert "h1 settle | Settle | Write the facts … changed" in engine.lines
+    assert "h1 settle | Write the facts … changed" in engine.lines
     assert "h1 settle | done (changed)" in engine.lines
     floor.set("h2", "behaviour", "")
     outputs = asyncio.run(engine.update(caught.value.outputs, floor.inputs()))
@@ -91,6 +91,37 @@ def test_a_silent_host_keeps_what_was_last_seen(floor: Floor, engine: Engine) ->
     [reason] = caught.value.reasons
     assert reason.startswith("h2: could not tell since 20")
     assert "hostname, mtu.rail0: unreachable" in reason
+
+
+def test_a_host_that_left_the_spec_does_not_hide_the_others(floor: Floor, engine: Engine) -> None:
+    """The inventory no longer has h2: h1 is read, and h2 stays as it was until `up` takes it out."""
+    outputs, inputs = applied(floor, "h1", "h2"), some(floor, "h1", "h2")
+    floor.set("h1", "facts.json", '{"hostname": "h1", "mtu.rail0": 1500}')
+    floor.names.remove("h2")
+    floor.write_inventory()
+    hosts = asyncio.run(engine.read(outputs, inputs))["hosts"]
+    assert (hosts["h1"]["mtu.rail0"], hosts["h2"]) == (1500, inputs["hosts"]["h2"])
+
+
+def test_a_site_that_cannot_be_planned_is_not_known(
+    floor: Floor, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spec with a mistake must not end the whole refresh: the hosts' state could not be told."""
+    monkeypatch.delenv("COLDAISLE_INVENTORY")
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.read(applied(floor, "h1"), some(floor, "h1")))
+    assert caught.value.reasons[0].startswith("h1: could not tell: hostname, mtu.rail0: there is no site folder")
+    assert caught.value.outputs["hosts"] == some(floor, "h1")["hosts"]
+
+
+def test_a_state_folder_that_cannot_be_written_is_named(
+    floor: Floor, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full or foreign disk is told in a sentence."""
+    (floor.root / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(floor.root / "file"))
+    with pytest.raises(RunError, match="cannot write into the state folder of site floor"):
+        asyncio.run(engine.create(some(floor, "h1")))
 
 
 def test_reads_that_come_together_are_one_run(floor: Floor, engine: Engine) -> None:
