@@ -39,15 +39,23 @@ def switch_names(plan: SitePlan) -> dict[str, str]:
 
 
 def start_switches(plan: SitePlan, state: State) -> int:
-    """Start the switches that do not run, give each its configuration, and return how many were started."""
+    """Start the switches that do not run, or run another configuration, and return how many were started."""
     groups = ProcessGroups(state.site)
     started = 0
     for name, fabric in switch_names(plan).items():
-        if not all(groups.pids(f"{name}-{daemon}") for daemon in DAEMONS):
+        text = switch_config(plan, fabric, name)
+        runs = all(groups.pids(f"{name}-{daemon}") for daemon in DAEMONS)
+        if not runs or _configuration(state, name) != text:
             _start_switch(groups, state, name)
-            _configure(state, name, switch_config(plan, fabric, name))
+            _configure(state, name, text)
             started += 1
     return started
+
+
+def _configuration(state: State, name: str) -> str | None:
+    """Return the configuration that a switch was given, or None."""
+    path = state.switches / name / "frr.conf"
+    return path.read_text() if path.exists() else None
 
 
 def socket_folder(state: State, name: str) -> Path:
@@ -64,14 +72,16 @@ def remove_sockets(state: State) -> None:
 
 def _start_switch(groups: ProcessGroups, state: State, name: str) -> None:
     """Start the routing daemons of one switch with nothing configured."""
+    for daemon in DAEMONS:
+        groups.stop(f"{name}-{daemon}")
     sockets = socket_folder(state, name)
-    sockets.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(sockets, ignore_errors=True)  # an old socket would look like a daemon that listens
+    sockets.mkdir(parents=True)
     shutil.chown(sockets, FRR_USER, FRR_USER)
     namespace = state.namespace(name)
     settings = [f"{key}={value}" for key, value in FORWARDING.items()]
     run([find("nsenter", "util-linux"), f"--net=/run/netns/{namespace}", find("sysctl", "procps"), "-qw", *settings])
     for daemon in DAEMONS:
-        groups.stop(f"{name}-{daemon}")
         # The daemons give up root, and the group of their sockets is fixed in Debian's build.
         options = ["--vty_port", "0", "--vty_socket", str(sockets), "-z", f"{sockets}/zserv"]
         options += ["-i", f"{sockets}/{daemon}.pid", "-f", "/dev/null", "--log", "stdout"]
@@ -83,8 +93,9 @@ def _configure(state: State, name: str, text: str) -> None:
     """Give a switch its configuration, through the shell that an operator would use."""
     path = state.switches / name / "frr.conf"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
     sockets = socket_folder(state, name)
-    command = [find("vtysh", "frr"), "--vty_socket", sockets, "--config_dir", path.parent, "-f", path]
-    run(["sh", "-c", 'for i in $(seq 50); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
-    run(command)
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text)
+    run(["sh", "-c", 'for i in $(seq 100); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
+    run([find("vtysh", "frr"), "--vty_socket", sockets, "--config_dir", path.parent, "-f", fresh])
+    fresh.rename(path)  # only what a switch has taken counts as its configuration
