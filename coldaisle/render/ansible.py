@@ -138,7 +138,6 @@ def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
         "os_files": [file.as_dict() for file in boot.os_files(node, pool)],
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
-        "os_admin_user": pool.os.admin_user,
     }
 
 

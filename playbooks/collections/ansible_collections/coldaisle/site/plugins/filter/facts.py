@@ -37,6 +37,11 @@ def only(facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: facts[name] for name in names}
 
 
+def of_kind(facts: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the facts of one kind."""
+    return {name: value for name, value in facts.items() if _kind(name) == kind}
+
+
 def differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Mapping[str, str]) -> list[str]:
     """Return a sentence for each fact that does not fit the plan or could not be read."""
     return [
@@ -79,5 +84,6 @@ class FilterModule:
             "node_facts": node_facts,
             "differences": differences,
             "only": only,
+            "of_kind": of_kind,
             "with_contents": with_contents,
         }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 Value = str | int | bool
 
@@ -16,26 +18,33 @@ class FactError(Exception):
     """A fact could not be read or set; the text says what was tried and what came back."""
 
 
-@dataclass(frozen=True)
 class Fact:
     """
     How one kind of fact is read and, where a host can change it, set.
 
     `read` and `set` take the part of the fact's name after the first dot; `hint` says what to look at when the fact
     does not come true. `from_files` marks a fact that the files of an earlier task make true: there is nothing to set.
+    A plain class: what dataclasses import costs a slow host half a second a task.
     """
 
-    read: Callable[[str], Value]
-    set: Callable[[str, Value, Context], None] | None = None
-    hint: str = ""
-    from_files: bool = False
+    def __init__(
+        self,
+        read: Callable[[str], Value],
+        set_: Callable[[str, Value, Context], None] | None = None,
+        hint: str = "",
+        *,
+        from_files: bool = False,
+    ) -> None:
+        """Keep the parts."""
+        self.read, self.set, self.hint, self.from_files = read, set_, hint, from_files
 
 
-@dataclass(frozen=True)
 class Context:
     """What setting a fact needs beside its value: the ports of the host by name, each with its MAC address."""
 
-    links: dict[str, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self, links: dict[str, dict[str, Any]]) -> None:
+        """Keep the ports."""
+        self.links = links
 
 
 def run(*argv: str, timeout_s: float = 20) -> str:

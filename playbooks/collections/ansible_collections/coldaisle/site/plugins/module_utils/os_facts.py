@@ -7,7 +7,6 @@ import json
 import pwd
 import socket
 from pathlib import Path
-from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     Context,
@@ -19,6 +18,10 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     wait_until,
     write_text,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ZONES = Path("/usr/share/zoneinfo")
 LOCALTIME = Path("/etc/localtime")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+# What runs is the action plugin of the same name: it sends module_utils/run_read.py to the host.
+
 DOCUMENTATION = r"""
 module: read
 short_description: Read facts of a host in one task
@@ -37,19 +39,3 @@ errors:
   type: dict
   sample: {"gpu_count": "nvidia-smi is not installed"}
 """
-
-from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.facts import read_facts
-
-
-def main() -> None:
-    """Read what was asked for, and end."""
-    module = AnsibleModule(
-        argument_spec={"facts": {"type": "list", "elements": "str", "required": True}}, supports_check_mode=True
-    )
-    seen, errors = read_facts(module.params["facts"])
-    module.exit_json(changed=False, facts=seen, errors=errors)
-
-
-if __name__ == "__main__":
-    main()

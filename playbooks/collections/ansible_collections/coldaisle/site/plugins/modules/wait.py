@@ -1,0 +1,42 @@
+#!/usr/bin/python
+"""Wait until a host takes a command."""
+
+from __future__ import annotations
+
+# What runs is the action plugin of the same name: the host needs nothing for it but a shell.
+
+DOCUMENTATION = r"""
+module: wait
+short_description: Wait until a host takes a command
+description:
+  - Asks the host for a command that does nothing, until it takes it.
+  - In check mode it asks once and says in C(up) whether the host is up, since nothing was turned on.
+options:
+  timeout_s:
+    description: How long to wait.
+    type: float
+    default: 600
+  interval_s:
+    description: How long to pause between two tries.
+    type: float
+    default: 1
+author:
+  - The Coldaisle authors
+"""
+
+EXAMPLES = r"""
+- name: Wait until the node has booted
+  coldaisle.site.wait:
+    timeout_s: 300
+"""
+
+RETURN = r"""
+up:
+  description: Whether the host took the command.
+  returned: success
+  type: bool
+waited_s:
+  description: How long it took, in seconds.
+  returned: when the host is up
+  type: float
+"""
