@@ -110,6 +110,39 @@ def fault(  # noqa: PLR0913 - the options of a command
         _fault(plan, name, host, options, clear=clear)
 
 
+@app.command()
+def load(
+    site: Site,
+    endpoint: Annotated[str, typer.Argument(help="The model endpoint, by its name in the spec.")],
+    *,
+    rps: Annotated[float, typer.Option("--rps", min=0.1, help="Requests a second, whether answered or not.")] = 20.0,
+    seconds: Annotated[float, typer.Option("--seconds", min=1.0, help="For how long.")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Send OpenAI requests to a model endpoint, round robin over its ready replicas.
+
+    Exit status: 0 every answer was good, 4 some were not.
+
+    Example: coldaisle sim load sim llama --rps 30 --seconds 60
+    """
+    plan = _plan(site)
+    with _told():
+        from sim.cluster.load import Load  # noqa: PLC0415
+        from sim.cluster.load import load as send  # noqa: PLC0415
+        from sim.site import state_of  # noqa: PLC0415
+
+        wanted = Load(endpoint=endpoint, requests_per_s=rps, seconds=seconds)
+        report = send(plan, state_of(plan.name).folder, wanted, _progress())
+    if as_json:
+        print_json(report.summary())
+    else:
+        for name, value in report.summary().items():
+            typer.echo(f"{name:14} {value}")
+    if report.failed:
+        raise typer.Exit(ExitCode.CHECK_FAILED)
+
+
 def _fault(plan: SitePlan, name: str, host: str, options: dict[str, Any], *, clear: bool) -> None:
     from sim import faults  # noqa: PLC0415
     from sim.requirements import require_root  # noqa: PLC0415

@@ -65,6 +65,23 @@ class LoadReport:
         """Requests that were sent and had neither an answer nor an error."""
         return self.sent - sum(self.statuses.values())
 
+    @property
+    def failed(self) -> int:
+        """Requests that were answered with an error, or not connected at all."""
+        return sum(self.statuses.values()) - self.succeeded
+
+    def summary(self) -> dict[str, float | int | None]:
+        """Return the figures of the run, by name; latencies in seconds, None when nothing was answered."""
+        return {
+            "sent": self.sent,
+            "succeeded": self.succeeded,
+            "failed": self.failed,
+            "unanswered": self.unanswered,
+            "replicas_used": len(self.by_pod),
+            "latency_p50_s": self.percentile_s(50),
+            "latency_p95_s": self.percentile_s(95),
+        }
+
     def percentile_s(self, percent: float) -> float | None:
         """Return a percentile of the latency in seconds; None when nothing was answered."""
         ordered = sorted(self.latencies_s)

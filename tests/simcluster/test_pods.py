@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from sim.cluster.addresses import ANNOTATION, Pool, given
 from sim.cluster.kwok import REAL_IMAGES, stages
-from sim.cluster.load import pod_urls
+from sim.cluster.load import LoadReport, pod_urls
 from sim.cluster.names import hosts_text, ready_addresses
 from sim.cluster.operators import desired_state, status
 from sim.cluster.runner import has_process, pod_status, probe_url
@@ -140,3 +141,14 @@ def test_addresses_of_an_earlier_run_are_taken() -> None:
     pool = Pool("198.19.0.0/29")
     pool.restore(given([{"metadata": {"uid": "a", "annotations": {ANNOTATION: "198.19.0.1"}}}, POD]))
     assert (pool.take("b"), pool.take("a")) == ("198.19.0.2", "198.19.0.1")
+
+
+def test_a_load_report_counts_every_request_once() -> None:
+    """Each request is answered well, failed, or not answered; percentiles are of the good answers."""
+    report = LoadReport(
+        sent=10, statuses=Counter({"200": 6, "503": 1, "TimeoutError": 1}), latencies_s=[1, 2, 3, 4, 5, 9]
+    )
+    made = report.summary()
+    assert (made["succeeded"], made["failed"], made["unanswered"]) == (6, 2, 2)
+    assert (made["latency_p50_s"], made["latency_p95_s"]) == (4, 9)
+    assert LoadReport().summary()["latency_p50_s"] is None
