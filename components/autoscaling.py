@@ -25,7 +25,7 @@ class Autoscaler(ComponentResource):
         }
         shown = {"version": plan.release.version, "replicas": bounds}
         super().__init__("coldaisle:autoscaling:Autoscaler", name, shown, opts)
-        keda = release(plan.release.name, plan.release, RELEASE_TIMEOUT_S, ResourceOptions(parent=self))
+        keda = release(plan.release.name, plan.release, RELEASE_TIMEOUT_S, self)
         for endpoint, scaled in plan.scaled_objects.items():
             manifest(endpoint, scaled, ResourceOptions(parent=self, depends_on=[keda]))
         self.register_outputs(shown)

@@ -7,11 +7,12 @@ The plan already holds whole manifests, so typed classes would add nothing but t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from pulumi import CustomResource, ProviderResource, ResourceOptions
+from pulumi import CustomResource, Input, ProviderResource, Resource, ResourceOptions
+from pulumi.runtime.rpc import UNKNOWN
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import ClusterPlan, ReleasePlan
@@ -57,9 +58,11 @@ def manifest(
     return CustomResource(f"kubernetes:{group}:{plan['kind']}", name, props, _versioned(opts))
 
 
-def release(name: str, plan: ReleasePlan, timeout_s: int, opts: ResourceOptions | None = None) -> CustomResource:
+def release(
+    name: str, plan: ReleasePlan, timeout_s: int, parent: Resource, after: Sequence[Resource] = ()
+) -> CustomResource:
     """
-    Return a Helm release, with its hooks.
+    Return a Helm release below `parent`, with its hooks.
 
     A failed first install is undone, so that the next run starts clean instead of meeting a half-installed release.
     """
@@ -68,14 +71,27 @@ def release(name: str, plan: ReleasePlan, timeout_s: int, opts: ResourceOptions 
         "namespace": plan.namespace,
         "chart": plan.chart,
         "version": plan.version,
-        "repositoryOpts": {"repo": plan.repository},
+        "repositoryOpts": {"repo": _once_there(parent, plan.repository)},
         "values": _plain(plan.values),
         "createNamespace": False,
         "atomic": True,
         "timeout": timeout_s,
         "maxHistory": 5,
     }
+    opts = ResourceOptions(parent=parent, depends_on=list(after))
     return CustomResource("kubernetes:helm.sh/v3:Release", name, props, _versioned(opts))
+
+
+def _once_there(resource: Resource, url: str) -> Input[str]:
+    """
+    Return the chart mirror's address once the stack has met the cluster.
+
+    The provider plugin resolves charts while it previews. The first preview of a stack comes before its site is up, so
+    the address is unknown until the provider of `resource` has been made, and that preview reaches out to nothing.
+    """
+    provider = resource.get_provider("kubernetes::")
+    # The SDK takes the engine's word for "not known yet" for the id itself, so it is handed on as it came.
+    return url if provider is None else provider.id.apply(lambda met: UNKNOWN if met == UNKNOWN else url)
 
 
 def _versioned(opts: ResourceOptions | None) -> ResourceOptions:

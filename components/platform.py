@@ -29,8 +29,7 @@ class GpuStack(ComponentResource):
         super().__init__("coldaisle:platform:GpuStack", name, shown, opts)
         before: list[Resource] = []
         for planned in plan.releases:
-            child = ResourceOptions(parent=self, depends_on=list(before))
-            before.append(release(planned.name, planned, RELEASE_TIMEOUT_S, child))
+            before.append(release(planned.name, planned, RELEASE_TIMEOUT_S, self, before))
         resources: dict[str, CustomResource] = {}
         for planned_resource in plan.resources:
             own_name = planned_resource["metadata"]["name"]
