@@ -81,9 +81,16 @@ def _difference(step: Step, applied: Step, path: str, difference: Mapping[str, A
     pending = at((applied.get("oldState") or {}).get("inputs"), keys) != planned
     host, thing = (keys[1], " ".join(keys[2:]) or "the host") if _is_host(step, keys) else (None, path)
     if host and len(keys) == 2:  # noqa: PLR2004 - hosts and its name: the whole host
-        planned, seen = PRESENT if planned is not None else ABSENT, PRESENT if seen is not None else ABSENT
-        pending = True  # a host that the last run did not finish, or that the plan has gained or lost
+        planned, seen = _whole_host(planned, seen, asked_for=not pending)
+        pending = True
     return _item(step, host, thing, Drifted(_short(planned), _short(seen)), pending=pending)
+
+
+def _whole_host(planned: object, seen: object, *, asked_for: bool) -> tuple[str, str]:
+    """A host that the plan has gained or lost, or that the last run was asked for and did not finish."""
+    if planned is not None and asked_for:
+        return "finished", "not finished"
+    return PRESENT if planned is not None else ABSENT, PRESENT if seen is not None else ABSENT
 
 
 def _is_host(step: Step, keys: list[str]) -> bool:

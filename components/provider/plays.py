@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 from coldaisle.drift import reasons
@@ -66,6 +67,7 @@ class Plays:
         self._site = sites
         self._stop = asyncio.Event()
         self._reader = Reader(self._stop)
+        self._turns: dict[str, asyncio.Lock] = {}
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return every problem of the inputs at once. What is not known yet is left for the run to judge."""
@@ -168,7 +170,10 @@ class Plays:
             forks=play.forks,
             timeout_s=limit_s,
         )
-        result = await run_playbook(job, self._stop, lambda event: self._tell(urn, playbook, event))
+        async with AsyncExitStack() as turns:
+            for host in sorted(hosts):  # plays of one run that share a host take turns, in one order
+                await turns.enter_async_context(self._turns.setdefault(host, asyncio.Lock()))
+            result = await run_playbook(job, self._stop, lambda event: self._tell(urn, playbook, event))
         for host in result.done:
             self._say(urn, f"{host} {playbook} | done{' (changed)' if host in result.changed else ''}")
         return result.trouble

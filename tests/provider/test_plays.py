@@ -187,6 +187,17 @@ def test_a_host_that_another_run_holds_is_left_alone(floor: Floor, engine: Engin
     assert floor.runs("h1") == 0
 
 
+def test_plays_of_one_run_take_turns_on_a_host(floor: Floor, engine: Engine) -> None:
+    """Two plays that the program did not put in an order both get the host, one after the other."""
+    inputs = some(floor, "h1")
+
+    async def both() -> None:
+        await asyncio.gather(engine.create(inputs), engine.create(inputs))
+
+    asyncio.run(both())
+    assert floor.runs("h1") == 2
+
+
 def test_a_playbook_that_cannot_start_says_why(floor: Floor, engine: Engine) -> None:
     """Where Ansible never comes as far as a host, each host fails with Ansible's own words."""
     with pytest.raises(InitFailedError) as caught:

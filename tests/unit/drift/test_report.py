@@ -77,6 +77,20 @@ def test_a_changed_plan_is_pending_and_not_drift() -> None:
     assert [each.kind for each in report_of(preview, "dev", "now").items] == ["pending"]
 
 
+@pytest.mark.parametrize(
+    ("applied", "answer"),
+    [({"h1": {"a": 1}}, Drifted("finished", "not finished")), ({}, Drifted("present", "absent"))],
+)
+def test_a_host_that_is_not_done_is_pending(applied: dict[str, Any], answer: Drifted) -> None:
+    """A host that the last run did not finish is told from one that the plan has gained since."""
+    old = {"custom": True, "inputs": {"hosts": applied}, "outputs": {"hosts": {}}}
+    new = {"custom": True, "inputs": {"hosts": {"h1": {"a": 1}}}}
+    play = {"urn": "urn:pulumi:dev::t::coldaisle:ansible:Play::os", "oldState": old}
+    change = {"op": "update", "newState": new, "detailedDiff": {'hosts["h1"]': {"kind": "add"}}}
+    found = report_of({"steps": [{**play, "op": "refresh"}, {**play, **change}]}, "dev", "now").items
+    assert [(each.kind, each.host, each.answer) for each in found] == [("pending", "h1", answer)]
+
+
 def test_a_resource_that_has_gone_is_drift() -> None:
     """The engine would make it again; it was there at the last run."""
     old = {"inputs": {"replicas": 1}, "outputs": {"replicas": 1}}
