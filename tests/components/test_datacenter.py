@@ -114,6 +114,15 @@ def test_custom_resources_wait_for_the_releases_that_bring_their_kinds(built: Re
     assert built.urn(RELEASE, "keda") in scaled.after
 
 
+def test_releases_come_from_the_sites_mirror(built: Recorder, sim: CheckedSite) -> None:
+    """An air-gapped site reaches one repository, pinned versions, and no other."""
+    stack = sim.plan.gpu_stack
+    assert stack is not None
+    for planned in stack.releases:
+        inputs = built.one(RELEASE, planned.name).inputs
+        assert (inputs["repositoryOpts"]["repo"], inputs["version"]) == (planned.repository, planned.version)
+
+
 def test_operators_go_one_after_the_other(built: Recorder) -> None:
     """NIC drivers and GPU drivers must never change at once (C9)."""
     assert built.urn(RELEASE, "network-operator") in built.one(RELEASE, "gpu-operator").after
