@@ -124,7 +124,7 @@ def _env(arguments: list[str]) -> int:
 
 def _preview(arguments: list[str]) -> int:
     stack = arguments[0] if arguments else site.SITE
-    site.install().wait(site.ENGINE_TOOLS)
+    site.install(site.ENGINE_TOOLS).wait()
     site.select(stack)
     site.replace_process(["pulumi", "preview", "--stack", stack, "--non-interactive", *arguments[1:]], stack)
     return 0
@@ -140,7 +140,7 @@ def _check(names: list[str]) -> int:
 
 
 def _bench(names: list[str]) -> int:
-    site.install().wait(site.ENGINE_TOOLS)
+    site.install(site.ENGINE_TOOLS).wait()
     site.replace_process(["python", "-m", "tests.bench", *names], site.SITE)
     return 0
 

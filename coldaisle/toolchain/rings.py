@@ -42,7 +42,7 @@ def run(arguments: list[str]) -> int:
     named = [each for each in arguments if each.startswith("tests/")]
     folders = named or order(project_root() / "tests")
     up_failed = _needs_site(folders) and not _site_up()
-    site.install().wait(site.ENGINE_TOOLS)
+    site.install(site.ENGINE_TOOLS).wait()
     others = [each for each in arguments if each not in named]
     command = [str(venv_dir() / "bin" / "python"), "-m", "pytest", *others, *folders]
     code = subprocess.run(command, cwd=project_root(), env=environment(site.SITE), check=False).returncode

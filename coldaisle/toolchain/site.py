@@ -25,7 +25,7 @@ from coldaisle.toolchain.places import cache_dir, project_root, state_dir, venv_
 from coldaisle.toolchain.progress import minutes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 SITE = "sim"
 CLUSTER_TOOLS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "etcd", "kwok")
@@ -69,9 +69,13 @@ class Stopwatch:
         return "\n".join([*lines, f"  {minutes(total):>7}  together"])
 
 
-def install() -> tools.Tools:
-    """Install what is missing: tools in the background, Debian packages and Python packages before this returns."""
-    started = tools.start()
+def install(names: Collection[str] | None = None) -> tools.Tools:
+    """
+    Install what is missing: Debian packages and Python packages before this returns, tools in the background.
+
+    With names only these tools are built: a preview does not need a control plane.
+    """
+    started = tools.start(names)
     try:
         with one_at_a_time(cache_dir() / "install.lock", "packages"):
             debian.install(debian.missing())

@@ -84,16 +84,16 @@ class Tools:
             raise BuildFailedError(code)
 
 
-def start() -> Tools:
+def start(names: Collection[str] | None = None) -> Tools:
     """
-    Look for every tool and start building those that are not there.
+    Look for the named tools (all of them without names) and start building those that are not there.
 
     Raises:
         SetupError: something must be built and there is no Go; said before anything else is done.
     """
     into = store()
     found = [lookup.find(each, in_store=into) for each in pins.TOOLS]
-    to_build = [each.tool for each in found if not each.usable]
+    to_build = [each.tool for each in found if not each.usable and (names is None or each.tool.name in names)]
     display = Display(into, to_build)
     builder = None
     if to_build:
