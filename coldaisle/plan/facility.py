@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from coldaisle.plan.cooling import airflow_cfm, plan_cooling
 from coldaisle.plan.model import FabricPlan, FacilityPlan, FeedPlan, LedgerLine, RackPlan, UpstreamPlan
-from coldaisle.plan.placement import Placed, placed_devices
-from coldaisle.plan.power import Load, ancestors, chain_loads_w, feed_capacity_w, feed_loads_w, total, worst
+from coldaisle.plan.placement import Placed, loads_of, placed_devices
+from coldaisle.plan.power import ancestors, chain_loads_w, feed_capacity_w, feed_loads_w, total, worst
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.facility import Cooling, PlacedRack, Power, PowerFeed, UpstreamPower, placed_racks
 
 
 @dataclass(frozen=True, slots=True)
-class _RackPower:
+class RackPower:
     """A rack's feeds, what hangs above each, and its loads; `lost` maps a lost part of the chain to the loads then."""
 
     feeds: Sequence[PowerFeed]
@@ -41,7 +41,7 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
     chain = {part.name: part for part in spec.facility.power.upstream}
     cooling = {unit.name: unit for unit in spec.facility.cooling}
     placed = {rack.name: rack for rack in placed_racks(spec.facility)}
-    powers = {name: _rack_power(rack, devices.get(name, ()), chain) for name, rack in placed.items()}
+    powers = {name: rack_power(rack, devices.get(name, ()), chain) for name, rack in placed.items()}
     racks = tuple(
         _rack(rack, devices.get(name, ()), powers[name], spec.facility.power, cooling) for name, rack in placed.items()
     )
@@ -54,14 +54,15 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
 
 
 # -- one rack ---------------------------------------------------------------------------------------------------
-def _rack_power(rack: PlacedRack, devices: Iterable[Placed], chain: Mapping[str, UpstreamPower]) -> _RackPower:
+def rack_power(rack: PlacedRack, devices: Iterable[Placed], chain: Mapping[str, UpstreamPower]) -> RackPower:
+    """Return what each feed of a rack carries: in full, after the loss of each feed, and of each part above them."""
     feeds = rack.spec.power_feeds
-    loads = [Load(device.placement.max_power_w, device.psus.count if device.psus else None) for device in devices]
+    loads = loads_of(devices)
     above = tuple(ancestors(feed.upstream, chain) for feed in feeds)
     parts = sorted({part for path in above for part in path})
     below = {part: frozenset(at for at, path in enumerate(above) if part in path) for part in parts}
     count = len(feeds)
-    return _RackPower(
+    return RackPower(
         feeds,
         above,
         feed_loads_w(loads, count),
@@ -74,7 +75,7 @@ def _rack_power(rack: PlacedRack, devices: Iterable[Placed], chain: Mapping[str,
 def _rack(
     rack: PlacedRack,
     devices: tuple[Placed, ...],
-    power: _RackPower,
+    power: RackPower,
     settings: Power,
     cooling: Mapping[str, Cooling],
 ) -> RackPlan:
@@ -123,7 +124,7 @@ def _ledger(devices: Iterable[Placed]) -> tuple[LedgerLine, ...]:
     )
 
 
-def _feed(at: int, power: _RackPower, settings: Power) -> FeedPlan:
+def _feed(at: int, power: RackPower, settings: Power) -> FeedPlan:
     feed = power.feeds[at]
     derating = settings.derating if feed.derating is None else feed.derating
     losses = [loads[at] for lost, loads in enumerate(power.lost_feed) if lost != at]
@@ -151,13 +152,13 @@ def _feed(at: int, power: _RackPower, settings: Power) -> FeedPlan:
 
 
 # -- the chain above the racks ----------------------------------------------------------------------------------
-def _upstream(chain: Sequence[UpstreamPower], racks: Iterable[_RackPower]) -> tuple[UpstreamPlan, ...]:
+def _upstream(chain: Sequence[UpstreamPower], racks: Iterable[RackPower]) -> tuple[UpstreamPlan, ...]:
     powers = list(racks)
-    loads = chain_loads_w(chain, _hanging(powers, None))
+    loads = chain_loads_w(chain, hanging_w(powers, None))
     by_name = {part.name: part for part in chain}
     after: defaultdict[str, list[float | None]] = defaultdict(list)
     for lost in sorted({part for power in powers for part in power.lost_part}):
-        for name, load in chain_loads_w(chain, _hanging(powers, lost)).items():
+        for name, load in chain_loads_w(chain, hanging_w(powers, lost)).items():
             if lost not in ancestors(name, by_name) and name not in ancestors(lost, by_name):
                 after[name].append(load)
     return tuple(
@@ -173,7 +174,7 @@ def _upstream(chain: Sequence[UpstreamPower], racks: Iterable[_RackPower]) -> tu
     )
 
 
-def _hanging(powers: Iterable[_RackPower], lost: str | None) -> dict[str, list[float | None]]:
+def hanging_w(powers: Iterable[RackPower], lost: str | None) -> dict[str, list[float | None]]:
     """Return the loads of the circuits that hang on each part directly, with one part of the chain lost."""
     hanging: defaultdict[str, list[float | None]] = defaultdict(list)
     for power in powers:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from coldaisle.plan.breakout import group_of
 from coldaisle.plan.model import DevicePlacement, FabricPlan
+from coldaisle.plan.power import Load
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.catalog import Psus
 
@@ -37,6 +38,11 @@ def placed_devices(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> dict[st
     for placed in (*_nodes(spec), *_services(spec), *_switches(spec, fabrics)):
         racks[placed.rack].append(placed)
     return {name: tuple(sorted(devices, key=_by_unit)) for name, devices in sorted(racks.items())}
+
+
+def loads_of(devices: Iterable[Placed]) -> tuple[Load, ...]:
+    """Return what each device draws, and on how many supplies."""
+    return tuple(Load(each.placement.max_power_w, each.psus.count if each.psus else None) for each in devices)
 
 
 def _by_unit(placed: Placed) -> tuple[int, str]:

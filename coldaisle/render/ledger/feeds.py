@@ -1,0 +1,116 @@
+"""Sums of a feed: the part of each device's draw that its supplies take from it, in full and after the worst loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from coldaisle.check.places import circuit, racks_of
+from coldaisle.plan.model import FeedPlan, RackPlan, SitePlan
+from coldaisle.plan.placement import Placed, loads_of
+from coldaisle.plan.power import ancestors, feed_loads_w, feed_shares, spread_psus
+from coldaisle.render.ledger.racks import alike, draw_source, item, kind_of
+from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, figure_source
+from coldaisle.spec.facility import UpstreamPower
+from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import counted, watts
+
+NOTHING: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Circuit:
+    """A feed of a rack with what hangs on it."""
+
+    spec: SiteSpec
+    plan: SitePlan
+    rack: RackPlan
+    at: int
+    devices: tuple[Placed, ...]
+
+    @property
+    def feed(self) -> FeedPlan:
+        """Return the feed itself."""
+        return self.rack.feeds[self.at]
+
+
+def explain_feed(spec: SiteSpec, plan: SitePlan, rack: RackPlan, at: int, devices: tuple[Placed, ...]) -> Explanation:
+    """Return what a feed carries, in full and after the worst loss, and what it may carry."""
+    here = _Circuit(spec, plan, rack, at, devices)
+    sums = [added("load", "W", _addends(here, NOTHING))]
+    lost = _worst_loss(here)
+    if lost is not None:
+        sums.append(_sum_after(here, *lost))
+    placed = racks_of(spec)[rack.name]
+    where = spec.marks.where((*placed.path, "power_feeds", at))
+    root = "sqrt(3) x " if here.feed.phases != 1 and here.feed.voltage_reference == "line-to-line" else ""
+    capacity = Figure(
+        name="capacity", unit="W", value=here.feed.capacity_w, how=f"{root}{circuit(here.feed)}", source=where
+    )
+    what = f"feed {here.feed.name} of rack {rack.name}, from {here.feed.upstream or 'nothing that is named'}"
+    return Explanation(target=f"{rack.name}.feed_{here.feed.name}", what=what, sums=tuple(sums), figures=(capacity,))
+
+
+def _sum_after(here: _Circuit, label: str, lost: frozenset[int]) -> Sum:
+    return added(f"load after the loss of {label}", "W", _addends(here, lost))
+
+
+def _worst_loss(here: _Circuit) -> tuple[str, frozenset[int]] | None:
+    """Return the loss that leaves the feed most to carry, by name, or None where no loss touches it."""
+    chain = {part.name: part for part in here.spec.facility.power.upstream}
+    losses = dict(_losses(here, chain))
+    count, loads = len(here.rack.feeds), loads_of(here.devices)
+    after = {label: feed_loads_w(loads, count, lost)[here.at] for label, lost in losses.items()}
+    unknown = [label for label, load in after.items() if load is None]
+    label = unknown[0] if unknown else max(after, key=lambda name: after[name] or 0.0, default=None)
+    return None if label is None else (label, losses[label])
+
+
+def _losses(here: _Circuit, chain: Mapping[str, UpstreamPower]) -> Iterator[tuple[str, frozenset[int]]]:
+    """Return each loss that leaves this feed alive: of a feed, or of a part of the chain with all feeds below it."""
+    above = [ancestors(feed.upstream, chain) for feed in here.rack.feeds]
+    for other, feed in enumerate(here.rack.feeds):
+        if other != here.at:
+            yield f"feed {feed.name}", frozenset({other})
+    for part in sorted({name for path in above for name in path}):
+        lost = frozenset(at for at, path in enumerate(above) if part in path)
+        if here.at not in lost:
+            yield part, lost
+
+
+def _addends(here: _Circuit, lost: frozenset[int]) -> Iterator[Addend]:
+    for group in alike(here.devices):
+        share, how = _share(here, group[0], lost)
+        each = group[0].placement.max_power_w
+        yield Addend(
+            item=item(group),
+            how=f"{watts(each)} each, {how}",
+            value=None if each is None or share is None else len(group) * share * each,
+            source=_source(here, group[0]),
+        )
+
+
+def _share(here: _Circuit, placed: Placed, lost: frozenset[int]) -> tuple[float | None, str]:
+    """Return the part of a device's draw that this feed carries, and how it comes about."""
+    feeds = len(here.rack.feeds)
+    if feeds == 1:
+        return 1.0, "all of it"
+    if placed.psus is None:
+        return None, "an unknown part: how many supplies it has is not known"
+    count = placed.psus.count
+    share, spread = feed_shares(count, feeds, lost)[here.at], spread_psus(count, feeds)
+    live = sum(spread[at] for at in range(feeds) if at not in lost)
+    if not live:
+        return share, f"{100 * share:g} % of it, plugged over after the loss"
+    if lost and live == 1:
+        return share, "through the supply that is left" if share else "through none: the supply left is elsewhere"
+    left = f"the {live} supplies left" if lost else counted(live, "supply", "supplies")
+    return share, f"through {spread[here.at]} of {left}"
+
+
+def _source(here: _Circuit, placed: Placed) -> str:
+    draw = draw_source(here.spec, here.plan, placed)
+    if len(here.rack.feeds) == 1:
+        return draw
+    supplies = figure_source(here.spec, kind_of(placed), placed.placement.model, "psus")
+    return f"{draw}; supplies: {supplies}"

@@ -1,0 +1,156 @@
+"""Sums of a rack: power, heat, weight and units, each device with the figure of the catalog that counts for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from coldaisle.check.places import grouped_by, named, racks_of
+from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
+from coldaisle.plan.placement import BUDGETED, Placed
+from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, budget_source, figure_source
+from coldaisle.spec.marks import Loc
+from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import watts
+
+
+def kind_of(placed: Placed) -> Literal["systems", "switches"]:
+    """Return the part of the catalog that a device's model stands in."""
+    return "switches" if placed.placement.kind == "switch" else "systems"
+
+
+def draw_source(spec: SiteSpec, plan: SitePlan, placed: Placed) -> str:
+    """Return where a device's draw comes from: the site's budget, or a line of the catalog and its document."""
+    if placed.power_source == BUDGETED:
+        return budget_source(spec.marks.where(_budget_loc(spec, plan, placed.placement)))
+    return figure_source(spec, kind_of(placed), placed.placement.model, "max_power_w")
+
+
+def _budget_loc(spec: SiteSpec, plan: SitePlan, device: DevicePlacement) -> Loc:
+    """Return the line of the spec that budgets a draw."""
+    if device.kind == "service":
+        names = [service.name for service in spec.facility.devices]
+        return ("facility", "devices", names.index(device.device), "max_power_w")
+    for name, fabric in plan.fabrics.items():
+        for switch in fabric.switches:
+            if switch.name == device.device:
+                return ("fabrics", name, "switch" if switch.role == "oob" else switch.role, "max_power_w")
+    return ("fabrics",)
+
+
+def alike(devices: Iterable[Placed]) -> list[list[Placed]]:
+    """Return devices that count the same, in groups: of one model, with one draw from one source."""
+    return list(
+        grouped_by(
+            devices,
+            lambda d: (d.placement.kind, d.placement.model, d.placement.max_power_w, d.power_source),
+        ).values()
+    )
+
+
+def item(group: list[Placed]) -> str:
+    """Return how an addend names its devices: `4 x dgx-h100 (r03-n1 … r03-n4)`."""
+    names = [placed.placement.device for placed in group]
+    which = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+    return f"{len(group)} x {group[0].placement.model} ({which})"
+
+
+def explain_rack(spec: SiteSpec, plan: SitePlan, rack: RackPlan, devices: tuple[Placed, ...]) -> Explanation:
+    """Return power, heat into air and liquid, weight and units of a rack."""
+    groups = alike(devices)
+    sums = [
+        added("power", "W", (_draw(spec, plan, group) for group in groups)),
+        added("heat into air", "W", (_heat(spec, plan, group, air=True) for group in groups)),
+        added("weight", "kg", (_weight(spec, group) for group in groups)),
+        added("rack units", "rack units", (_units(spec, group) for group in groups)),
+    ]
+    if rack.heat_liquid_w != 0:
+        sums.insert(2, added("heat into liquid", "W", (_heat(spec, plan, group, air=False) for group in groups)))
+    where = f"rack {rack.name} in {rack.hall}, row {rack.row}"
+    return Explanation(target=rack.name, what=where, sums=tuple(sums), figures=tuple(_limits(spec, rack)))
+
+
+def _draw(spec: SiteSpec, plan: SitePlan, group: list[Placed]) -> Addend:
+    each = group[0].placement.max_power_w
+    value = None if each is None else len(group) * each
+    return Addend(item=item(group), how=f"{watts(each)} each", value=value, source=draw_source(spec, plan, group[0]))
+
+
+def _heat(spec: SiteSpec, plan: SitePlan, group: list[Placed], *, air: bool) -> Addend:
+    first, source = group[0], draw_source(spec, plan, group[0])
+    each, air_share = first.placement.max_power_w, first.air_share
+    share = None if air_share is None else air_share if air else 1 - air_share
+    part = "unknown" if share is None else f"{100 * share:g} %"
+    if kind_of(first) == "systems":
+        source += f"; share: {figure_source(spec, 'systems', first.placement.model, 'air_share')}"
+    else:
+        source += "; share: switches are cooled by air"
+    value = None if each is None or share is None else len(group) * each * share
+    return Addend(item=item(group), how=f"{part} of {watts(each)} each", value=value, source=source)
+
+
+def _weight(spec: SiteSpec, group: list[Placed]) -> Addend:
+    first = group[0]
+    each = first.placement.weight_kg
+    return Addend(
+        item=item(group),
+        how="unknown each" if each is None else f"{each:g} kg each",
+        value=None if each is None else len(group) * each,
+        source=figure_source(spec, kind_of(first), first.placement.model, "weight_kg"),
+    )
+
+
+def _units(spec: SiteSpec, group: list[Placed]) -> Addend:
+    first = group[0]
+    return Addend(
+        item=item(group),
+        how=f"{first.placement.height_u} each",
+        value=float(len(group) * first.placement.height_u),
+        source=figure_source(spec, kind_of(first), first.placement.model, "height_u"),
+    )
+
+
+def _limits(spec: SiteSpec, rack: RackPlan) -> Iterator[Figure]:
+    placed = racks_of(spec)[rack.name]
+    height = spec.marks.where((*placed.path, "height_u"))
+    yield Figure(name="height", unit="rack units", value=float(rack.height_u), how="as written", source=height)
+    if placed.spec.max_weight_kg is not None:
+        floor = spec.marks.where((*placed.path, "max_weight_kg"))
+        weight = placed.spec.max_weight_kg
+        yield Figure(name="weight that it carries", unit="kg", value=weight, how="as written", source=floor)
+    loc = ("facility", "density", "air_limit_w")
+    limit = spec.marks.where(loc) if spec.marks.existing(loc) == loc else "the default of facility.density"
+    density = spec.facility.density.air_limit_w
+    yield Figure(name="usual limit of air", unit="W", value=density, how="a rack", source=limit)
+    if rack.airflow_cfm is not None:
+        how = f"1.76 x {watts(rack.heat_air_w)} / the rise of {rack.cooling}"
+        yield Figure(name="air", unit="CFM", value=rack.airflow_cfm, how=how, source="coldaisle/plan/cooling.py")
+
+
+def by_rack(
+    spec: SiteSpec, values: Iterable[tuple[RackPlan, str, float | None]], what: str, source: str
+) -> Iterator[Addend]:
+    """
+    Return an addend for racks of one line of the spec that count the same.
+
+    Args:
+        spec: The site.
+        values: Each rack, what of it counts (a feed, or nothing), and its value.
+        what: What the value is, such as `of heat into air`.
+        source: Where to read on; `{}` stands for the first of the racks.
+    """
+    racks = racks_of(spec)
+    for (_, label, each), group in grouped_by(values, lambda v: (racks[v[0].name].path, v[1], v[2])).items():
+        names = [rack.name for rack, _, _ in group]
+        yield Addend(
+            item=named(names) + label,
+            how=f"{watts(each)} {what}" + (" each" if len(group) > 1 else ""),
+            value=None if each is None else len(group) * each,
+            source=source.format(names[0] + label.replace(", feed ", ".feed_")),
+        )
+
+
+def site_sum(spec: SiteSpec, plan: SitePlan) -> Sum:
+    """Return the power of all racks."""
+    values = ((rack, "", rack.power_w) for rack in plan.facility.racks)
+    return added("power of all racks", "W", by_rack(spec, values, "of power", f"explain {plan.name} {{}}"))
