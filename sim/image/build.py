@@ -227,7 +227,6 @@ def _write_layer(base: Path, layer: Path) -> None:
     (layer / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
     (layer / "etc/machine-id").write_text("")
     (layer / "etc/resolv.conf").write_text("")
-    (layer / "var/lib/coldaisle").mkdir(parents=True)
 
 
 def _whiteout(path: Path) -> None:

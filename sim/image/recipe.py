@@ -80,7 +80,9 @@ MASKED_UNITS = (
     "e2scrub_all.timer",
     "e2scrub_reap.service",
     "fstrim.timer",
+    "dev-mqueue.mount",
     "getty@tty1.service",
+    "kmod-static-nodes.service",
     "ldconfig.service",
     "modprobe@configfs.service",
     "modprobe@dm_mod.service",
@@ -90,6 +92,8 @@ MASKED_UNITS = (
     "modprobe@loop.service",
     "nftables.service",
     "serial-getty@ttyS0.service",
+    "sys-kernel-debug.mount",
+    "sys-kernel-tracing.mount",
     "systemd-binfmt.service",
     "systemd-firstboot.service",
     "systemd-journal-flush.service",
@@ -101,6 +105,7 @@ MASKED_UNITS = (
     "systemd-pstore.service",
     "systemd-random-seed.service",
     "systemd-sysusers.service",
+    "systemd-tmpfiles-setup-dev.service",
     "systemd-update-utmp.service",
     "systemd-update-utmp-runlevel.service",
 )
@@ -117,6 +122,7 @@ DISABLED_UNITS = (
 """Links that packages made, by their place below /etc/systemd/system: a role turns these services on."""
 
 ENABLED_UNITS = {
+    "basic.target.wants/coldaisle-hostkeys.service": "/etc/systemd/system/coldaisle-hostkeys.service",
     "basic.target.wants/ssh.service": "/etc/systemd/system/ssh.service",
     "default.target": "/lib/systemd/system/multi-user.target",
     "multi-user.target.wants/systemd-networkd.service": "/lib/systemd/system/systemd-networkd.service",
