@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def plan() -> SitePlan:
-    """Return the plan of inventory/sim."""
-    return open_site(ROOT / "inventory/sim").plan
+    """Return the plan of inventory/sim, or of the site folder that COLDAISLE_SITE names."""
+    return open_site(Path(os.environ.get("COLDAISLE_SITE", ROOT / "inventory/sim"))).plan
 
 
 @pytest.fixture
