@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 READ_PLAYBOOK = "read"
 WANTED_VARIABLE = "read_facts"
 WINDOW_S = 0.2
-TIMEOUT_S = 600
+TIMEOUT_S, TIMEOUT_OF_A_HOST_S = 300, 3
 FORKS = 50
 
 
@@ -98,7 +98,7 @@ def _job(batch: _Batch) -> Job:
         hosts=tuple(sorted(batch.wanted)),
         what="a read",
         forks=FORKS,
-        timeout_s=TIMEOUT_S,
+        timeout_s=TIMEOUT_S + TIMEOUT_OF_A_HOST_S * len(batch.wanted),
         lock=False,
         settings={"ANSIBLE_SSH_RETRIES": "1"},  # a silent host is told soon; the next read asks again
         collect_facts=True,

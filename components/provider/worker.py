@@ -125,7 +125,7 @@ def run(job: Job, out: TextIO, stop: threading.Event) -> None:
         forks=job["forks"],
         envvars=job["environment"],
         timeout=job["timeout_s"],
-        settings={"pexpect_timeout": POLL_S},
+        settings={"pexpect_timeout": POLL_S, "suppress_output_file": True},
         suppress_env_files=True,
         quiet=True,
         event_handler=handle,
