@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 IGNORE_FILE = "drift/ignore.yaml"
 """Known drift, in the site's folder; in a folder of its own, since files beside the spec are sections of it."""
 
-NO_CHANGES, EXPECTED_NONE = 0, 7
-"""Exit codes of `pulumi preview --expect-no-changes`: none, and some. All others are failures."""
+NO_CHANGES, NO_STACK, EXPECTED_NONE = 0, 6, 7
+"""Exit codes of `pulumi preview --expect-no-changes`: none, no such stack, and some. All others are failures."""
 
 Site = Annotated[str, typer.Argument(metavar="[SITE]", help="The site; also the stack, without --stack.")]
 Stack = Annotated[str | None, typer.Option("--stack", help="The stack, where it is not named as the site.")]
@@ -102,6 +102,8 @@ def _failed(report: Report, done: subprocess.CompletedProcess[str]) -> Report:
     if report.errors or report.of_kind("could-not-tell"):
         return report
     said = done.stderr.strip() or done.stdout.strip()[-2000:]
+    if done.returncode == NO_STACK:
+        said += "\n  fix: bring the site up first (make up), or name its stack with --stack"
     return replace(report, errors=(f"pulumi preview failed (exit code {done.returncode}): {said}",))
 
 

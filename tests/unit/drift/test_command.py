@@ -90,10 +90,11 @@ def test_a_bad_file_of_known_drift_is_wrong_usage(engine: Engine) -> None:
 
 def test_an_engine_that_fails_is_no_drift(engine: Engine) -> None:
     """A preview that says nothing is a failure with the engine's own words, never "as planned"."""
-    engine.said, engine.code, engine.complaint = "", 255, "error: no stack named 'lab' found"
+    engine.said, engine.code, engine.complaint = "", 6, "error: no stack named 'lab' found"
     result = drift()
     assert result.exit_code == 1
     assert "no stack named 'lab' found" in result.stdout
+    assert "make up" in result.stdout
 
 
 @pytest.mark.parametrize(("option", "start"), [("--markdown", "### Drift of lab"), ("--junit", "<?xml")])
