@@ -92,7 +92,12 @@ def _place(spec: SiteSpec, model: str) -> str:
 
 def catalog_place(spec: SiteSpec, *loc: str) -> str:
     """Return `file:line:column` of a catalog entry; the package's own files are named from `inventory/` on."""
-    before, name, rest = spec.catalog_where(*loc).rpartition(_CATALOG)
+    return shortened(spec.catalog_where(*loc))
+
+
+def shortened(where: str) -> str:
+    """Return a place of the catalog from `inventory/` on, where it is one of the package's own files."""
+    before, name, rest = where.rpartition(_CATALOG)
     return name + rest if name else before + rest
 
 

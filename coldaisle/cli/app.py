@@ -11,10 +11,10 @@ import typer
 
 from coldaisle.cli.exit_codes import ExitCode
 
-COMMANDS = ("check", "plan", "explain", "drift", "schema", "env", "doctor", "sim")
+COMMANDS = ("check", "plan", "explain", "catalog", "drift", "schema", "env", "doctor", "sim")
 """Commands in the order of the help; each is a module of this package."""
 
-GROUPS = ("sim",)
+GROUPS = ("catalog", "sim")
 """Commands with commands of their own: their module holds a typer application."""
 
 _HELP = """
