@@ -128,7 +128,8 @@ def application(scratch: Path) -> flask.Flask:
     """Return sushy-tools' application, which serves the boards; `scratch` is a folder for its own files."""
     _APP.configure(extra_config={"SUSHY_EMULATOR_STATE_DIR": str(scratch), "SUSHY_EMULATOR_FEATURE_SET": "full"})
     _APP.logger.setLevel(logging.WARNING)
-    return _APP
+    served: flask.Flask = _APP
+    return served
 
 
 def _disable_override() -> None:
@@ -155,7 +156,8 @@ def _complete_system(response: flask.Response) -> flask.Response:
     return response
 
 
-_APP: flask.Flask = emulator.app
+_APP: Any = emulator.app
+"""sushy-tools' own kind of Flask application; it carries no types."""
 _DRIVER = BoardDriver()
 # sushy-tools chooses its driver by what it finds installed, and has no place to name one.
 type(_APP).systems = property(lambda _: _DRIVER)

@@ -58,5 +58,5 @@ def index_modules(root: Path, modules: Path) -> None:
     depmod comes from the Debian root, and is run by the root's own loader, so that the machine needs no kmod.
     """
     libraries = root / "usr/lib/x86_64-linux-gnu"
-    loader = [libraries / "ld-linux-x86-64.so.2", "--library-path", libraries, "--argv0", "depmod"]
+    loader: list[str | Path] = [libraries / "ld-linux-x86-64.so.2", "--library-path", libraries, "--argv0", "depmod"]
     run([*loader, root / "usr/bin/kmod", "--basedir", modules.parents[2], modules.name])
