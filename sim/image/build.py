@@ -248,9 +248,13 @@ def _merged(layers: tuple[Path, ...], mountpoint: Path) -> Iterator[Path]:
 
 
 def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) -> None:
-    """Write the merged layers as a squashfs, without what a guest does not need."""
+    """
+    Write the merged layers as a squashfs, without what a guest does not need.
+
+    lz4 gives a file a quarter larger than zstd does, and an emulated CPU unpacks it several times faster.
+    """
     command = [find("mksquashfs", "squashfs-tools")]
-    options = ["-comp", "zstd", "-Xcompression-level", "6", "-b", "256K", "-noappend", "-no-progress", "-quiet", "-e"]
+    options = ["-comp", "lz4", "-Xhc", "-b", "128K", "-noappend", "-no-progress", "-quiet", "-e"]
     with _merged(layers, mountpoint) as tree:
         run([*command, tree, target, *options, *recipe.LEFT_OUT])
 
