@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from coldaisle.plan.model import SitePlan
 
-START_S = 90.0
+START_S = 240.0
+"""How long the start may take: ten seconds alone, a minute beside a build of the tools."""
 STOP_S = 30.0
 POLL_S = 0.1
 
