@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
+LASTING_SIGNS = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
+"""Words of SSH that no waiting changes."""
+
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no types
     """Ansible's name for an action."""
@@ -30,6 +33,11 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
                 return result | {"changed": False, "up": True, "waited_s": waited_s}
             if self._task.check_mode:
                 return result | {"changed": False, "up": False, "why": why}
+            if any(sign in why for sign in LASTING_SIGNS):
+                look = (
+                    "the site's known_hosts and the machine's own host key: was it reinstalled, or is it another one?"
+                )
+                return result | {"failed": True, "msg": f"another host key than before: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
                 look = "the node's console, its boot order, and the provisioner's DHCP and HTTP logs"
                 return result | {"failed": True, "msg": f"not up after {waited_s:g} s: {why} (look at {look})"}

@@ -53,7 +53,7 @@ def _made_vfs(nic: str) -> int:
 
 def _devices() -> dict[str, dict[str, str]]:
     """Return the RDMA link of each network port that has one."""
-    links = json.loads(run("rdma", "-json", "link", "show") or "[]")
+    links = json.loads(run("rdma", "-j", "link", "show") or "[]")
     return {link["netdev"]: link for link in links if "netdev" in link}
 
 
