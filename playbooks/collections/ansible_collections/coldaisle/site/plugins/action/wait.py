@@ -34,9 +34,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             if self._task.check_mode:
                 return result | {"changed": False, "up": False, "why": why}
             if any(sign in why for sign in LASTING_SIGNS):
-                look = (
-                    "the site's known_hosts and the machine's own host key: was it reinstalled, or is it another one?"
-                )
+                look = "the site's known_hosts and the machine's own host key: was it installed anew?"
                 return result | {"failed": True, "msg": f"another host key than before: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
                 look = "the node's console, its boot order, and the provisioner's DHCP and HTTP logs"
