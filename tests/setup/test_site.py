@@ -138,9 +138,3 @@ def test_rings_run_from_quick_to_slow(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "test_it.py").touch()
     assert rings.order(tmp_path) == [f"tests/{name}" for name in ("unit", "cases", "something", "roles", "e2e")]
-
-
-def test_test_files_have_names_of_their_own() -> None:
-    """All rings run in one pytest, which tells files apart by their names."""
-    names = [path.name for path in (places.project_root() / "tests").rglob("test_*.py")]
-    assert sorted(names) == sorted(set(names))
