@@ -35,18 +35,16 @@ def test_replicas_follow_the_queue(cluster: Cluster, node: object, capsys: pytes
     apply_engine(cluster)
     cluster.apply(_scaled_object())
     wait(lambda: _external_metrics_answer(cluster), seconds=90)
-    started = time.monotonic()
     load = Load(endpoint="llama", requests_per_s=25, seconds=45, drain_s=0)
     report = asyncio.run(send(cluster.layout.admin_kubeconfig, "serving", load, lambda _: None))
-    grown = _replicas(cluster)
-    up_s = time.monotonic() - started
-    assert grown >= 2
-    assert len(report.by_pod) >= 2
+    # Counted by who answered: with so short a cooldown the replicas may be fewer again when the load ends.
+    grown = len(report.by_pod)
+    assert grown >= 2, (report.summary(), cluster.kubectl("describe", "hpa", "-n", "serving"))
     calm = time.monotonic()
     wait(lambda: _replicas(cluster) == 1, seconds=120)
     down_s = time.monotonic() - calm
     with capsys.disabled():
-        sys.stdout.write(f"\nkeda: {grown} replicas after {up_s:.0f} s of load, 1 again {down_s:.0f} s after it\n")
+        sys.stdout.write(f"\nkeda: {grown} replicas answered under load, 1 was left {down_s:.0f} s after it\n")
 
 
 def _install_keda(cluster: Cluster) -> None:
@@ -104,7 +102,8 @@ def _scaled_object() -> dict[str, Any]:
 
 
 def _external_metrics_answer(cluster: Cluster) -> bool:
-    conditions = cluster.get("hpa", "-n", "serving", "keda-hpa-llama")["status"].get("conditions", [])
+    scalers = cluster.get("hpa", "-n", "serving")["items"]
+    conditions = [condition for scaler in scalers for condition in scaler["status"].get("conditions", [])]
     return any(each["type"] == "ScalingActive" and each["status"] == "True" for each in conditions)
 
 
