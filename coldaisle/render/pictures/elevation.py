@@ -1,0 +1,148 @@
+"""Rack elevations: the front of each rack of a row, a device at its units, and beside it what each feed carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import drawsvg as draw
+
+from coldaisle.plan.model import DevicePlacement, FeedPlan, RackPlan, SitePlan
+from coldaisle.render.pictures.canvas import (
+    ALARM,
+    CALM,
+    EMPTY,
+    FAINT,
+    FRAME,
+    LARGE,
+    NORMAL,
+    SMALL,
+    Sheet,
+    first_to_last,
+    fitting,
+    part_of,
+)
+from coldaisle.units import kilowatts, percent, watts
+
+UNIT, NUMBERS, BODY, FEED, GAP = 14, 26, 180, 32, 22
+"""Pixels: height of a rack unit, widths of the unit numbers, of a rack, of a feed's bar, and of the gap to the next."""
+HEAD, FOOT, MARGIN, STRIPE = 104, 46, 20, 18
+TOGETHER = 4
+"""Racks in one picture: as many as a sheet of paper shows legibly."""
+FILLS = {"node": "#dbe8f5", "switch": "#f6edd2", "service": "#dff0e3"}
+HATCHES = {"node": None, "switch": "switch", "service": "service"}
+"""Patterns beside the colours: nodes are plain, switches striped, service hosts dotted."""
+
+
+def elevation(racks: Sequence[RackPlan]) -> str:
+    """Return the front of some racks of a row, side by side, as SVG."""
+    tallest = max(rack.height_u for rack in racks)
+    width = max(2 * MARGIN + sum(_width(rack) + GAP for rack in racks) - GAP, 560)
+    names = first_to_last(rack.name for rack in racks)
+    place = f"{racks[0].hall}, {racks[0].row}"
+    sheet = Sheet(
+        f"elevation-{racks[0].name}",
+        (width, HEAD + tallest * UNIT + FOOT + MARGIN),
+        f"{place}: front of {names}",
+        "Each rack with its devices at their rack units, counted from the bottom. Beside it, a bar for each power "
+        "feed, filled to its load, with a line at its load after the worst loss.",
+    )
+    sheet.text(f"{place}: front of {names}", (MARGIN, 26), LARGE, bold=True)
+    sheet.text("bars: feeds, filled to the load; line: after the worst loss", (MARGIN, 46), SMALL)
+    _legend(sheet)
+    left = float(MARGIN)
+    for rack in racks:
+        _rack(sheet, rack, left, HEAD + (tallest - rack.height_u) * UNIT)
+        left += _width(rack) + GAP
+    return sheet.svg()
+
+
+def elevations(plan: SitePlan) -> Iterator[tuple[str, str]]:
+    """Return pictures of the fronts of all racks, row by row, a few racks each, by hall, row and names."""
+    rows: dict[tuple[str, str], list[RackPlan]] = {}
+    for rack in plan.facility.racks:
+        rows.setdefault((rack.hall, rack.row), []).append(rack)
+    for (hall, row), racks in sorted(rows.items()):
+        for at in range(0, len(racks), TOGETHER):
+            some = racks[at : at + TOGETHER]
+            yield f"{hall}, {row}, {first_to_last(rack.name for rack in some)}", elevation(some)
+
+
+def _legend(sheet: Sheet) -> None:
+    for at, (kind, name) in enumerate((("node", "node"), ("switch", "switch"), ("service", "service host"))):
+        x = MARGIN + at * 80
+        sheet.box((x, 54), (16, 12), fill=FILLS[kind], hatch=HATCHES[kind])
+        sheet.text(name, (x + 21, 64), SMALL)
+
+
+def _width(rack: RackPlan) -> float:
+    return NUMBERS + BODY + FEED * len(rack.feeds)
+
+
+def _rack(sheet: Sheet, rack: RackPlan, left: float, top: float) -> None:
+    body, bottom = left + NUMBERS, top + rack.height_u * UNIT
+    sheet.text(rack.name, (body, top - 8), NORMAL + 2, bold=True)
+    sheet.box((body, top), (BODY, rack.height_u * UNIT), fill=EMPTY, thick=2)
+    sheet.ruler(f"units-{rack.height_u}", _units(rack.height_u), (body, bottom))
+    for device in rack.devices:
+        _device(sheet, device, body, bottom)
+    for at, feed in enumerate(rack.feeds):
+        _feed(sheet, feed, body + BODY + FEED * at + 8, top, rack.height_u * UNIT)
+    for at, words in enumerate(_foot(rack)):
+        sheet.text(words, (body, bottom + 16 + 14 * at), SMALL)
+
+
+def _units(height_u: int) -> list[draw.DrawingBasicElement]:
+    """Return the numbers of the rack units, from the bottom up, and the lines between them."""
+    looks = {"text_anchor": "end", "fill": FAINT}
+    numbers = [draw.Text(str(unit), SMALL, -5, -3 - (unit - 1) * UNIT, **looks) for unit in range(1, height_u + 1)]
+    lines = draw.Path(fill="none", stroke=FRAME, stroke_width=0.3)
+    for unit in range(1, height_u):
+        lines.M(0, -unit * UNIT).H(BODY)
+    return [*numbers, lines]
+
+
+def _device(sheet: Sheet, device: DevicePlacement, left: float, bottom: float) -> None:
+    height = device.height_u * UNIT
+    top = bottom - (device.rack_unit - 1) * UNIT - height
+    units = f"U{device.rack_unit}" + (f"-U{device.rack_unit + device.height_u - 1}" if device.height_u > 1 else "")
+    tip = f"{device.device}: {device.model}, {units}, {watts(device.max_power_w)} at most"
+    sheet.box((left + 1, top), (BODY - 2, height), fill=FILLS[device.kind], tip=tip)
+    if HATCHES[device.kind]:
+        sheet.box((left + BODY - STRIPE - 1, top), (STRIPE, height), fill="none", hatch=HATCHES[device.kind])
+    middle, room = top + height / 2 + 4, BODY - 10 - STRIPE
+    if device.height_u == 1:
+        _label(sheet, f"{device.device} {device.model}", (left + 6, middle), room)
+    else:
+        _label(sheet, device.device, (left + 6, middle - 6), room, bold=True)
+        _label(sheet, f"{device.model}, {kilowatts(device.max_power_w)}", (left + 6, middle + 6), room)
+
+
+def _label(sheet: Sheet, words: str, at: tuple[float, float], room: float, *, bold: bool = False) -> None:
+    sheet.text(fitting(words, room, SMALL), at, SMALL, bold=bold)
+
+
+def _feed(sheet: Sheet, feed: FeedPlan, left: float, top: float, height: float) -> None:
+    """Draw a feed as a bar from the bottom: filled to its load, with a line at its load after the worst loss."""
+    now, after = part_of(feed.load_w, feed.capacity_w), part_of(feed.load_after_loss_w, feed.capacity_w)
+    over = max(now or 0.0, after or 0.0) > 1
+    tip = (
+        f"feed {feed.name}: {watts(feed.load_w)} of {watts(feed.capacity_w)}, "
+        f"{watts(feed.load_after_loss_w)} after the worst loss"
+    )
+    sheet.box((left, top), (18, height), fill=EMPTY, frame=ALARM if over else FRAME, thick=2 if over else 1, tip=tip)
+    filled = height * min(now or 0.0, 1.0)
+    if filled:
+        sheet.box((left, top + height - filled), (18, filled), fill=CALM, frame="none")
+    if after is not None:
+        line = top + height - height * min(after, 1.0)
+        sheet.line([(left - 3, line), (left + 21, line)], thick=2, ink=ALARM if over else "#1a1a1a")
+    sheet.text(feed.name, (left + 9, top - 8), NORMAL, anchor="middle", bold=True)
+    sheet.text(percent(feed.load_w, feed.capacity_w), (left + 9, top + height + 16), SMALL, anchor="middle")
+    said = ("! " if over else "") + percent(feed.load_after_loss_w, feed.capacity_w)
+    sheet.text(said, (left + 9, top + height + 30), SMALL, anchor="middle", bold=over)
+
+
+def _foot(rack: RackPlan) -> Iterator[str]:
+    yield f"{rack.used_u} of {rack.height_u} U, {kilowatts(rack.power_w)} at most"
+    yield f"{kilowatts(rack.heat_air_w)} of heat into air"
+    yield "weight unknown" if rack.weight_kg is None else f"weight {rack.weight_kg:.0f} kg"
