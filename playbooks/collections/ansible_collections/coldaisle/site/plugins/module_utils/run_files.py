@@ -64,7 +64,7 @@ def _diff(path: str, before: str, after: str) -> dict[str, str]:
 def _write(path: Path, entry: dict[str, Any]) -> None:
     """Put the new file beside the old one and move it over, so that a reader never sees half a file."""
     mode = int(entry["mode"], 8)
-    fresh = path.with_name(f".{path.name}.coldaisle")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.coldaisle")  # two runs may meet on a host
     try:
         _make_folder(path.parent, entry["owner"], private=not mode & PRIVATE)
         fresh.unlink(missing_ok=True)
