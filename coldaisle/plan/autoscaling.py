@@ -60,7 +60,6 @@ def _scaled_object(endpoint: EndpointPlan, scaling: ScalingSpec, prometheus_url:
                 "behavior": "currentReplicasIfHigher",
             },
             "advanced": {
-                "restoreToOriginalReplicaCount": False,
                 "horizontalPodAutoscalerConfig": {"behavior": _behavior(scaling)},
             },
             "triggers": [_queue_trigger(endpoint, scaling, prometheus_url)],

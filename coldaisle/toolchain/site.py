@@ -33,7 +33,9 @@ AUTOSCALER_TOOLS = ("keda-operator", "keda-adapter")
 AUTOSCALER = "**:Autoscaler**"
 """The autoscaler and all that it holds, as a pattern of resource names."""
 
-UP = ("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive")
+UP = ("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive", "--refresh")
+"""With a refresh, so that what was changed by hand is repaired; without one `up` trusts the state."""
+
 ENGINE_TOOLS = ("pulumi", "pulumi-resource-kubernetes")
 
 

@@ -19,6 +19,7 @@ from coldaisle.toolchain.environment import environment
 
 ROOT = Path(__file__).parents[2]
 SITE = "sim"
+UP = ("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive")
 
 
 class Terminal:
@@ -46,8 +47,8 @@ class Terminal:
             )
 
     def up(self, *more: str, expect: int | None = 0) -> str:
-        """Run `pulumi up`, and return what it printed."""
-        command = ("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive", *more)
+        """Run `pulumi up` with a refresh, as `make up` does, and return what it printed."""
+        command = (*UP, "--refresh", *more)
         done = self.run(*command, expect=expect, timeout_s=900)
         return done.stdout + done.stderr
 

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import SITE, Terminal, wait_until
+from tests.e2e.terminal import SITE, UP, Terminal, wait_until
 
 pytestmark = pytest.mark.e2e
-
-UP = ("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive")
 
 
 def urns(site: Terminal) -> list[str]:
@@ -25,7 +23,6 @@ def test_a_task_that_fails_on_one_host_keeps_the_others(site: Terminal) -> None:
     site.on("r01-n01", "ip link set rail1 mtu 1500")
     site.on("r02-n01", "ip link set rail1 mtu 1500")
     with site.fault("gpu-driver-old", "r02-n01"):
-        site.run("pulumi", "refresh", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive", expect=None)
         printed = site.up(expect=None)
         assert "r02-n01" in printed
         assert "535" in printed
@@ -59,10 +56,9 @@ def test_a_run_that_is_ended_in_the_middle_is_finished_by_the_next(
     before = sorted(urns(site))
     for host in ("r01-n01", "r02-n01"):
         site.on(host, "ip link set rail0 mtu 1500")
-    site.run("pulumi", "refresh", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive", expect=None)
     log = tmp_path / "up.log"
-    run = site.start(*UP, output=log)
-    wait_until(lambda: "os-guests" in log.read_text() or run.poll() is not None, 120, "the play has begun")
+    run = site.start(*UP, "--refresh", output=log)
+    wait_until(lambda: "os-guests updating" in log.read_text() or run.poll() is not None, 180, "the play has begun")
     assert run.poll() is None, log.read_text()
     os.kill(run.pid, ending)
     assert run.wait(timeout=60) != 0
@@ -77,18 +73,19 @@ def test_two_runs_at_once_do_not_fight(site: Terminal, tmp_path: Path) -> None:
     """While one run holds the stack, a second one stops at once with a message, and the first finishes."""
     first = site.start(*UP, output=tmp_path / "first.log")
     wait_until(lambda: "Updating" in (tmp_path / "first.log").read_text(), 60, "the first run holds the stack")
-    second = site.up(expect=255) if first.poll() is None else ""
+    second = site.run(*UP, expect=None)
     assert first.wait(timeout=600) == 0
-    assert "lock" in second
+    assert second.returncode != 0
+    assert "locked" in second.stderr
 
 
 def test_a_guest_that_never_boots_is_told_from_one_that_is_slow(site: Terminal) -> None:
     """A guest whose firmware finds nothing to boot fails its play by name, and boots once the fault is gone."""
     with site.fault("no-boot", "r02-n01"):
         site.power("r02-n01", "off")
-        printed = site.up("--refresh", expect=None)
+        printed = site.up(expect=None)
         assert "r02-n01" in printed
         assert "unreachable" in printed or "did not answer" in printed
     site.power("r02-n01", "off")
-    site.up("--refresh")
+    site.up()
     site.drift(expect=0)
