@@ -81,7 +81,8 @@ def _preview(stack: str, taken_at: datetime) -> Report:
     from coldaisle.toolchain.environment import environment  # noqa: PLC0415
 
     asked = taken_at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    command = ["pulumi", "preview", "--refresh", "--json", "--expect-no-changes", "--non-interactive", "--stack", stack]
+    command = ["pulumi", "preview", "--refresh", "--json", "--expect-no-changes", "--show-sames"]
+    command += ["--non-interactive", "--stack", stack]
     try:
         done = subprocess.run(command, env=environment(stack), capture_output=True, text=True, check=False)
     except FileNotFoundError:

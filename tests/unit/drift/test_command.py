@@ -53,7 +53,7 @@ def test_as_planned_is_zero(engine: Engine) -> None:
     result = drift()
     assert result.exit_code == 0
     assert engine.called[1:] == [
-        *("preview", "--refresh", "--json", "--expect-no-changes", "--non-interactive"),
+        *("preview", "--refresh", "--json", "--expect-no-changes", "--show-sames", "--non-interactive"),
         *("--stack", "lab"),
     ]
 

@@ -87,6 +87,15 @@ def is_ready(node: Node) -> bool:
     return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
 
 
+def silence(node: Node) -> str | None:
+    """Return why it is not known whether the node is ready, or None: Kubernetes itself says Unknown of a silent one."""
+    conditions = (node.status.conditions if node.status else None) or []
+    ready = next((condition for condition in conditions if condition.type == "Ready"), None)
+    if ready is None or ready.status != "Unknown":
+        return None
+    return f"its kubelet is silent since {ready.lastTransitionTime:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def planned_taints(node: Node) -> list[Taint]:
     """Return the taints that somebody decided on, without the ones of Kubernetes itself."""
     return [taint for taint in _taints(node) if not taint.key.startswith(OWN_TAINT_PREFIXES)]

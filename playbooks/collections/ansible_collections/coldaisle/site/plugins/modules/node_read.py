@@ -49,7 +49,7 @@ errors:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
-from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster, node_facts
+from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster, node_facts, silence
 
 
 def main() -> None:
@@ -69,6 +69,8 @@ def main() -> None:
         node = Cluster(module.params["kubeconfig"]).node(module.params["name"])
         # A cluster without the node is a positive answer: nothing of it is ready, and no label is set.
         seen = node_facts(node, names) if node else {name: _without_node(name) for name in names}
+        if node and (why := silence(node)) and seen.pop("node_ready", None) is not None:
+            errors["node_ready"] = why
     except FactError as error:
         errors = dict.fromkeys(names, str(error))
     module.exit_json(changed=False, facts=seen, errors=errors)
