@@ -262,6 +262,7 @@ class OsPlan:
     ntp_servers: tuple[str, ...]
     sysctl: Mapping[str, str]
     hugepages_2mi: int
+    boot_timeout_s: int
     admin_user: str
     admin_authorized_keys_file: str
 

@@ -48,6 +48,7 @@ def _os(spec: SiteSpec, pool: PoolSpec) -> OsPlan:
         ntp_servers=tuple(site.ntp_servers),
         sysctl=dict(sorted(pool.os.sysctl.items())),
         hugepages_2mi=pool.os.hugepages_2mi,
+        boot_timeout_s=pool.os.boot_timeout_s,
         admin_user=site.admin_user,
         admin_authorized_keys_file=f"{site.admin_key_file}.pub",
     )

@@ -137,6 +137,7 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
 def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
         "os_files": [file.as_dict() for file in boot.os_files(node, pool)],
+        "up_timeout_s": pool.os.boot_timeout_s,
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }
 

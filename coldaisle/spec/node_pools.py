@@ -72,6 +72,8 @@ class OsSpec(SpecModel):
     sysctl: dict[str, str] = Field(default_factory=dict)
     hugepages_2mi: int = Field(default=0, ge=0)
     """Pages of 2 MiB."""
+    boot_timeout_s: int = Field(default=600, ge=30)
+    """How long a node may take from power-on to SSH; servers with eight GPUs test their memory for minutes."""
 
 
 class PoolSpec(SpecModel):
