@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from coldaisle.plan.model import CoolingPlan, RackPlan
 from coldaisle.plan.power import total
-from coldaisle.spec.facility import Cooling
+from coldaisle.spec.cooling import Cooling
 
 AIR_J_PER_M3_K = 1.2 * 1005
 """Heat that a cubic metre of air takes for each kelvin: 1.2 kg/m3 at 20 °C and sea level, 1005 J/(kg K)."""

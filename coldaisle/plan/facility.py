@@ -15,7 +15,9 @@ from coldaisle.plan.model import FabricPlan, FacilityPlan, FeedPlan, LedgerLine,
 from coldaisle.plan.placement import Placed, loads_of, placed_devices
 from coldaisle.plan.power import ancestors, chain_loads_w, feed_capacity_w, feed_loads_w, total, worst
 from coldaisle.spec import SiteSpec
-from coldaisle.spec.facility import Cooling, PlacedRack, Power, PowerFeed, UpstreamPower, placed_racks
+from coldaisle.spec.cooling import Cooling
+from coldaisle.spec.facility import PlacedRack, placed_racks
+from coldaisle.spec.power import Power, PowerFeed, UpstreamPower
 
 
 @dataclass(frozen=True, slots=True)

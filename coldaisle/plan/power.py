@@ -12,7 +12,7 @@ from math import sqrt
 from typing import Literal
 
 from coldaisle.spec.catalog import PowerShelves
-from coldaisle.spec.facility import UpstreamPower, VoltageReference
+from coldaisle.spec.power import UpstreamPower, VoltageReference
 
 Watts = float | None
 """Watts, or None where a figure is not known."""

@@ -18,7 +18,7 @@ import coldaisle
 from coldaisle.paths import state_dir
 from coldaisle.plan.model import NodePlan, PoolPlan, ProvisioningPlan, SitePlan
 from coldaisle.plan.plays import host_facts, plan_plays
-from coldaisle.render import boot
+from coldaisle.render import boot, host_files
 
 Vars = dict[str, Any]
 
@@ -136,7 +136,7 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
 
 def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
-        "os_files": [file.as_dict() for file in boot.os_files(node, pool)],
+        "os_files": [file.as_dict() for file in host_files.os_files(node, pool)],
         "up_timeout_s": pool.os.boot_timeout_s,
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }
@@ -145,11 +145,11 @@ def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
 def _rdma_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     if pool.rdma is None:
         return {}
-    return {"rdma_files": [file.as_dict() for file in boot.rdma_files(node, pool.rdma)]}
+    return {"rdma_files": [file.as_dict() for file in host_files.rdma_files(node, pool.rdma)]}
 
 
 def _gpu_vars(pool: PoolPlan) -> Vars:
-    return {"gpu_files": [file.as_dict() for file in boot.gpu_files()]} if pool.gpu else {}
+    return {"gpu_files": [file.as_dict() for file in host_files.gpu_files()]} if pool.gpu else {}
 
 
 def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
@@ -157,8 +157,8 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
     if cluster is None:
         return {}
     return {
-        "kubernetes_files": [file.as_dict() for file in boot.kubernetes_files(node, cluster)],
-        "kubernetes_bootstrap_kubeconfig": boot.bootstrap_kubeconfig(cluster),
+        "kubernetes_files": [file.as_dict() for file in host_files.kubernetes_files(node, cluster)],
+        "kubernetes_bootstrap_kubeconfig": host_files.bootstrap_kubeconfig(cluster),
         "kubernetes_node_name": node.name,
         "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
         "kubernetes_kubeconfig": cluster.kubeconfig,

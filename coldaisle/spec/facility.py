@@ -1,40 +1,18 @@
-"""
-The facility as people write it: halls, rows, racks, the power chain from the utility to each feed, and cooling.
-
-Volts say what they are measured against, because a three-phase feed of the same number carries 1.73 times as much when
-the number is line to neutral.
-"""
+"""The facility as people write it: halls, rows and racks, with the power chain and the cooling that they use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, field_validator
 
 from coldaisle.spec.base import Name, RackRef, SpecModel, SystemRef, mistake
 from coldaisle.spec.catalog import Count, Positive
+from coldaisle.spec.cooling import Cooling, Density
+from coldaisle.spec.power import Power, PowerFeed
 from coldaisle.spec.ranges import RangeError, expand
-
-VoltageReference = Literal["line-to-line", "line-to-neutral"]
-Derating = Annotated[float, Field(gt=0, le=1)]
-
-
-class PowerFeed(SpecModel):
-    """One circuit from a panel to a rack."""
-
-    name: Name
-    voltage_v: Positive
-    voltage_reference: VoltageReference
-    """What the volts are measured against; a three-phase feed carries sqrt(3) or 3 times volts by amps."""
-    phases: Literal[1, 3]
-    breaker_a: Positive
-    derating: Derating | None = None
-    """Part of the breaker's rating for continuous load; left out, `power.derating`."""
-    power_factor: Annotated[float, Field(gt=0, le=1)] = 1.0
-    upstream: Name | None = None
-    """What feeds the circuit: a name under `power.upstream`."""
 
 
 class Rack(SpecModel):
@@ -84,59 +62,6 @@ class Hall(SpecModel):
 
     name: Name
     rows: list[Row]
-
-
-class UpstreamPower(SpecModel):
-    """
-    Something that feeds racks or other parts of the chain: utility, transformer, UPS, panel, PDU.
-
-    `allocated_w` is a draw set by hand; it replaces the sum of what hangs below, as an operator's allocation does.
-    """
-
-    name: Name
-    kind: Literal["utility", "generator", "transformer", "ups", "panel", "busway", "pdu"]
-    capacity_w: Positive
-    fed_by: Name | None = None
-    allocated_w: Annotated[float, Field(ge=0)] | None = None
-
-
-class Power(SpecModel):
-    """The power chain above the racks."""
-
-    derating: Derating
-    """Part of a breaker's rating that may be drawn continuously."""
-    upstream: list[UpstreamPower] = Field(default_factory=list)
-
-
-class Cooling(SpecModel):
-    """
-    Air handlers or coolant units that are alike and share a load.
-
-    `redundant` is how many of `units` may fail: 1 is N+1.
-    """
-
-    name: Name
-    kind: Literal["air", "liquid"]
-    units: Count
-    capacity_w_each: Positive
-    redundant: Annotated[int, Field(ge=0)] = 0
-    temperature_rise_k: Positive | None = None
-    """Rise of air or coolant from inlet to outlet, which flow is computed from."""
-
-    @field_validator("redundant")
-    @classmethod
-    def _some_unit_is_left(cls, value: int, info: ValidationInfo) -> int:
-        units = info.data.get("units", value + 1)
-        if value >= units:
-            raise mistake("bad-redundancy", f"{value} of {units} units are spare, so none is left", "lower redundant")
-        return value
-
-
-class Density(SpecModel):
-    """What the hall's air can take from one rack before a reader should be told."""
-
-    air_limit_w: Positive = 30_000.0
-    """About 30 kW a rack is the usual limit of air; vendors publish more, so passing it is a warning."""
 
 
 class Cabling(SpecModel):

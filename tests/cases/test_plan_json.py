@@ -12,7 +12,7 @@ from pathlib import Path
 from coldaisle.plan import model
 
 PLAN_JSON = Path(__file__).parents[2] / "docs" / "plan-json.md"
-MARKER = "<!-- records: written by `make accept` from coldaisle/plan/model.py -->\n"
+MARKER = "<!-- records: written by `make accept` from coldaisle/plan/model -->\n"
 
 
 def records() -> str:

@@ -11,7 +11,7 @@ from coldaisle.plan.placement import Placed
 from coldaisle.plan.power import ancestors, chain_loads_w
 from coldaisle.render.ledger.racks import by_rack
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added
-from coldaisle.spec.facility import UpstreamPower
+from coldaisle.spec.power import UpstreamPower
 from coldaisle.spec.sections import SiteSpec
 
 

@@ -11,7 +11,7 @@ from coldaisle.plan.placement import Placed, loads_of
 from coldaisle.plan.power import ancestors, feed_loads_w, feed_shares, spread_psus
 from coldaisle.render.ledger.racks import alike, draw_source, item, kind_of
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, figure_source
-from coldaisle.spec.facility import UpstreamPower
+from coldaisle.spec.power import UpstreamPower
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, watts
 

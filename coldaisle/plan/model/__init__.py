@@ -1,0 +1,73 @@
+"""
+The site plan: everything that follows from a spec, as frozen plain data.
+
+Nothing after the plan makes a choice, so each record says all that a renderer, a component, a playbook or the
+simulated site needs. Units are in the names. `None` means "not known" or "not asked for", never zero.
+"""
+
+from __future__ import annotations
+
+from coldaisle.plan.model.cluster import (
+    AutoscalerPlan,
+    ClusterPlan,
+    EndpointPlan,
+    GpuStackPlan,
+    NamespacePlan,
+    ReleasePlan,
+)
+from coldaisle.plan.model.fabrics import CablePlan, End, FabricPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.model.facility import (
+    CoolingPlan,
+    DevicePlacement,
+    FacilityPlan,
+    FeedPlan,
+    LedgerLine,
+    RackPlan,
+    UpstreamPlan,
+)
+from coldaisle.plan.model.nodes import (
+    BmcPlan,
+    GpuPlan,
+    ImagePlan,
+    NicPlan,
+    NodePlan,
+    OsPlan,
+    PoolPlan,
+    ProvisioningPlan,
+    RdmaPlan,
+)
+from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "AutoscalerPlan",
+    "BmcPlan",
+    "CablePlan",
+    "ClusterPlan",
+    "CoolingPlan",
+    "DevicePlacement",
+    "End",
+    "EndpointPlan",
+    "FabricPlan",
+    "FacilityPlan",
+    "Facts",
+    "FeedPlan",
+    "GpuPlan",
+    "GpuStackPlan",
+    "ImagePlan",
+    "LedgerLine",
+    "NamespacePlan",
+    "NicPlan",
+    "NodePlan",
+    "OsPlan",
+    "PlayPlan",
+    "PoolPlan",
+    "ProvisioningPlan",
+    "RackPlan",
+    "RdmaPlan",
+    "ReleasePlan",
+    "RoceClassPlan",
+    "SitePlan",
+    "SwitchPlan",
+    "UpstreamPlan",
+]

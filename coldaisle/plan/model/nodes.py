@@ -1,0 +1,135 @@
+"""The nodes and pools of a plan: where a server stands, how it boots, and what it must look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicPlan:
+    """A network port of a node. `address` has a prefix length; `gpu` is the index of the GPU that it is nearest to."""
+
+    name: str
+    fabric: str
+    rail: int | None
+    mac: str | None
+    address: str | None
+    gateway: str | None
+    mtu_bytes: int
+    vfs: int
+    gpu: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BmcPlan:
+    """
+    A node's management controller.
+
+    `credentials` names where user and password are read from (never a value): `file:PATH` of a YAML file with
+    `username` and `password`, or `env:PREFIX` for PREFIX_USERNAME and PREFIX_PASSWORD.
+    """
+
+    address: str
+    mac: str | None
+    protocol: Literal["redfish", "ipmi"]
+    credentials: str
+    ca_file: str | None
+    boot_order: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePlan:
+    """A server: where it stands, how it boots, and what it must look like when it is done."""
+
+    name: str
+    fqdn: str
+    pool: str
+    rack: str
+    rack_unit: int
+    system: str
+    management_address: str
+    boot_nic: str
+    boot: Literal["network", "image-installed"]
+    architecture: str
+    firmware: Literal["bios", "uefi"]
+    gpus: int
+    nics: tuple[NicPlan, ...]
+    bmc: BmcPlan | None
+    labels: Mapping[str, str]
+    taints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OsPlan:
+    """The operating system settings of a pool. `hugepages_2mi` counts pages of 2 MiB."""
+
+    timezone: str
+    ntp_servers: tuple[str, ...]
+    sysctl: Mapping[str, str]
+    hugepages_2mi: int
+    boot_timeout_s: int
+    admin_user: str
+    admin_authorized_keys_file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RdmaPlan:
+    """RDMA settings of a pool. `dscp` is the class that RoCE data is marked with; `memlock` is a limit for PAM."""
+
+    mode: Literal["roce", "infiniband"]
+    dscp: int | None
+    memlock: str
+    vfs_per_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuPlan:
+    """GPU settings of a pool. `driver_floor` is the lowest accepted driver version."""
+
+    count: int
+    model: str
+    driver_floor: str
+    persistence: bool
+    fabric_state: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolPlan:
+    """A group of like nodes, and the settings that they share; a section that a pool does not use is None."""
+
+    name: str
+    role: Literal["training", "serving"]
+    system: str
+    image: str | None
+    nodes: tuple[str, ...]
+    os: OsPlan
+    rdma: RdmaPlan | None
+    gpu: GpuPlan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePlan:
+    """A net-boot image: three files below `source`, each pinned by its SHA-256, or measured when it is published."""
+
+    name: str
+    source: str
+    kernel: str
+    initrd: str
+    rootfs: str
+    kernel_arguments: str
+    sha256: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvisioningPlan:
+    """The host that answers DHCP, TFTP and HTTP, the network that it serves, and the images that it offers."""
+
+    host: str
+    host_address: str
+    interface: str
+    subnet: str
+    gateway: str | None
+    http_port: int
+    images: tuple[ImagePlan, ...]

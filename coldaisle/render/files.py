@@ -1,0 +1,63 @@
+"""Files of hosts, and the templates that they are rendered from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+import coldaisle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFile:
+    """
+    A text file of a host: `content`, or `content_file` on the deploy host. `mode` is octal, as chmod writes it.
+
+    `reload` names who reads the file: `networkd`, `systemd`, `udev`, or a unit that is restarted if it runs.
+    """
+
+    path: str
+    content: str | None = None
+    content_file: str | None = None
+    mode: str = "0644"
+    owner: str = "root"
+    reload: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the file as the `files` module of the collection takes it."""
+        source = {"content": self.content} if self.content_file is None else {"content_file": self.content_file}
+        return {"path": self.path, **source, "mode": self.mode, "owner": self.owner, "reload": list(self.reload)}
+
+
+def templates_dir() -> Path:
+    """Return the folder of the templates: of the package where it is installed, else of the checkout."""
+    package = Path(coldaisle.__file__).parent
+    installed = package / "data" / "templates"
+    return installed if installed.is_dir() else package.parent / "templates"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return Jinja2 without autoescape, since no HTML is made here, and with an error for every undefined name."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates_dir()),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  # configuration files, not HTML
+    )
+
+
+def render(template: str, **values: object) -> str:
+    """Return a template of the project with its values filled in; a name without a value is an error."""
+    return _environment().get_template(template).render(**values)
+
+
+def bare_address(address: str) -> str:
+    """Return an address without its prefix length."""
+    return address.split("/", maxsplit=1)[0]
