@@ -18,6 +18,10 @@ Count = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 NicRole = Literal["compute", "storage", "management", "bmc"]
+Airflow = Literal["front-to-rear", "rear-to-front", "side"]
+"""Which way a device moves air, seen from the front of its rack."""
+AshraeClass = Literal["A1", "A2", "A3", "A4", "H1"]
+"""Thermal class of air-cooled equipment (ASHRAE TC 9.9); its temperatures are in coldaisle.plan.climate."""
 
 
 class Sourced(SpecModel):
@@ -72,6 +76,22 @@ class Psus(SpecModel):
         return self
 
 
+class Fit(SpecModel):
+    """
+    How a device fits into a rack, and the air and coolant that it may be given. Every key is optional.
+
+    `inlet_min_c` and `inlet_max_c` are what its document prints; where it prints a class only, `ashrae_class` says
+    the same. `coolant_max_c` is the warmest coolant that may enter it.
+    """
+
+    depth_mm: Positive | None = None
+    airflow: Airflow | None = None
+    ashrae_class: AshraeClass | None = None
+    inlet_min_c: float | None = None
+    inlet_max_c: float | None = None
+    coolant_max_c: Positive | None = None
+
+
 class PowerShelves(SpecModel):
     """Power shelves of a rack-scale system: `count` shelves of `psus_each` supplies of `psu_w` watts."""
 
@@ -102,7 +122,7 @@ class SystemNic(SpecModel):
     numa: Annotated[int, Field(ge=0)] | None = None
 
 
-class System(Sourced):
+class System(Sourced, Fit):
     """
     A server model. Powers are watts at the inlet, weights kilograms, heights rack units.
 
@@ -177,7 +197,7 @@ class PortBlock(SpecModel):
         return self.name.format(port=self.first + index, cage=cage_number, lane=self.first_lane + lane)
 
 
-class Switch(Sourced):
+class Switch(Sourced, Fit):
     """A switch model. `ports` lists its blocks in the order in which they are numbered."""
 
     vendor: str
