@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -142,6 +142,23 @@ def check_network_boot(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         if spec.addressing.bmc is None:
             what = f"pool {name} boots over the network, but its nodes have no BMC to turn them on"
             yield finding(spec, loc, "missing-bmc-pool", what=what, fix="add addressing.bmc")
+
+
+def check_pool_counts(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A pool that says how many nodes it shall have has a place for each of them, and no more."""
+    del plan
+    placed = Counter(node.pool for node in spec.nodes)
+    for name, pool in spec.node_pools.items():
+        left = 0 if pool.count is None else pool.count - placed[name]
+        loc: Loc = ("node_pools", name, "count")
+        if left > 0:
+            what = f"{left} of the {pool.count} nodes of pool {name} stand nowhere"
+            fix = f"run coldaisle place {spec.site.name} --pool {name}, and add what it proposes"
+            have = "the plan lacks them"
+            yield finding(spec, loc, "pool-incomplete", what=what, have=have, fix=fix, severity="warning")
+        elif left < 0:
+            what = f"pool {name} has places for {placed[name]} nodes, and shall have {pool.count}"
+            yield finding(spec, loc, "pool-count", what=what, fix="raise count, or take nodes out")
 
 
 def check_gpu_settings(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

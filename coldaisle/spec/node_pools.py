@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
@@ -81,8 +81,10 @@ class PoolSpec(SpecModel):
 
     system: SystemRef
     role: Literal["training", "serving"]
-    nodes: dict[NodePattern, Place] = Field(min_length=1)
+    nodes: dict[NodePattern, Place] = Field(default_factory=dict)
     """Node name, or names in ranges, to the place."""
+    count: Annotated[int, Field(ge=1)] | None = None
+    """How many nodes the pool shall have; `coldaisle place` proposes where those go that stand nowhere yet."""
     image: Annotated[str, refers_to("image")] | None = None
     boot: Literal["network", "image-installed"] = "image-installed"
     rdma: RdmaSpec | None = None
@@ -102,6 +104,13 @@ class PoolSpec(SpecModel):
                 fix = "give names, rack and rack_unit ranges that fit each other"
                 raise mistake("bad-range", f"nodes {pattern}: {error}", fix) from None
         return value
+
+    @model_validator(mode="after")
+    def _says_how_many(self) -> Self:
+        if not self.nodes and self.count is None:
+            what, fix = "the pool has no nodes", "give nodes, or count and then places from `coldaisle place`"
+            raise mistake("missing-key", what, fix, "neither nodes nor count")
+        return self
 
 
 NodePoolsSpec = dict[Name, PoolSpec]
