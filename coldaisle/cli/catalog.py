@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -32,6 +33,13 @@ class Kind(StrEnum):
     SWITCHES = "switches"
     GPUS = "gpus"
     NICS = "nics"
+    OPTICS = "optics"
+    CABLES = "cables"
+    PDUS = "pdus"
+    POWER_SHELVES = "power_shelves"
+    UPS = "ups"
+    CDUS = "cdus"
+    REAR_DOORS = "rear_doors"
 
 
 class Device(StrEnum):
@@ -40,6 +48,21 @@ class Device(StrEnum):
     SYSTEM = "system"
     SWITCH = "switch"
 
+
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    Kind.SYSTEMS: ("height_u", "max_power_w", "weight_kg", "air_share"),
+    Kind.SWITCHES: ("kind", "height_u", "max_power_w", "typical_power_w", "weight_kg"),
+    Kind.GPUS: ("module_power_w", "memory_bytes", "memory_bytes_per_s", "link", "link_bytes_per_s"),
+    Kind.NICS: ("rate_gbps", "ports", "kinds", "max_power_w"),
+    Kind.OPTICS: ("rate_gbps", "form_factor", "fibre", "connector", "reach_m", "power_w"),
+    Kind.CABLES: ("rate_gbps", "form_factor", "medium", "reach_m", "power_w"),
+    Kind.PDUS: ("phases", "voltage_v", "inlet_a", "capacity_w", "banks", "height_u"),
+    Kind.POWER_SHELVES: ("height_u", "psus", "psu_w", "capacity_w", "efficiency"),
+    Kind.UPS: ("capacity_w", "module_w", "voltage_v", "efficiency"),
+    Kind.CDUS: ("capacity_w", "approach_k", "flow_l_per_min", "max_power_w", "height_u", "weight_kg"),
+    Kind.REAR_DOORS: ("active", "capacity_w", "max_power_w"),
+}
+"""What a list shows of each kind, besides name and vendor."""
 
 OfSite = Annotated[
     str | None,
@@ -66,9 +89,10 @@ def list_entries(*, kind: OfKind = None, site: OfSite = None, as_json: AsJson = 
     if as_json:
         print_json({"schema_version": "1", "entries": [_json(entry) for entry in found]})
         return
-    _print_table(
-        ("kind", "name", "vendor", "height", "at most", "weight", "missing"), [_listed(entry) for entry in found]
-    )
+    for of_kind, columns in _COLUMNS.items():
+        lines = [_listed(entry, columns) for entry in found if entry.kind == of_kind]
+        if lines:
+            _print_table(("name", "vendor", *columns, "missing"), lines, title=of_kind.replace("_", " "))
 
 
 @app.command("explain")
@@ -188,21 +212,16 @@ def _json(entry: Entry) -> dict[str, Any]:
     return {"kind": entry.kind, "name": entry.name, "where": entry.where, "facts": facts, "missing": missing}
 
 
-def _listed(entry: Entry) -> tuple[str, ...]:
-    units = {"vendor": "", "height_u": " U", "max_power_w": " W", "weight_kg": " kg"}
-    if entry.kind == "gpus":
-        units["module_power_w"] = units.pop("max_power_w")
-        units = {key: units.get(key, "") for key in ("vendor", "height_u", "module_power_w", "weight_kg")}
-    values = (entry.by_figure.get(figure) for figure in units)
-    cells = [f"{fact.value}{unit}" if fact else "-" for fact, unit in zip(values, units.values(), strict=True)]
-    return (entry.kind, entry.name, *cells, ", ".join(entry.missing))
+def _listed(entry: Entry, columns: tuple[str, ...]) -> tuple[str, ...]:
+    facts = (entry.by_figure.get(figure) for figure in ("vendor", *columns))
+    return (entry.name, *(fact.value if fact else "-" for fact in facts), ", ".join(entry.missing))
 
 
-def _print_table(columns: tuple[str, ...], lines: list[tuple[str, ...]]) -> None:
+def _print_table(columns: tuple[str, ...], lines: list[tuple[str, ...]], title: str | None = None) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table(header_style="bold")
+    table = Table(header_style="bold", title=title, title_justify="left")
     for column in columns:
         table.add_column(column, overflow="fold")  # a name that is cut off cannot be typed
     for line in lines:

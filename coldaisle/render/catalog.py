@@ -9,19 +9,28 @@ from pydantic import BaseModel
 
 from coldaisle.spec.base import near_miss
 from coldaisle.spec.catalog import Catalog, Gpu, Nic, PortBlock, Sourced, Switch, System
+from coldaisle.spec.links import Cable, Optic
+from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoor, Ups
 from coldaisle.units import counted
 
 Where = Callable[..., str]
 """Takes the path of a value below the catalog, and returns `file:line`, or nothing where it does not stand there."""
 
-KINDS: Mapping[str, str] = {"systems": "system", "switches": "switch", "gpus": "gpu", "nics": "nic"}
-"""Kinds of entries, with the word for one of each."""
+KINDS: tuple[str, ...] = tuple(Catalog.model_fields)
+"""Kinds of entries, in the order in which they are listed."""
 
 _EXPECTED: Mapping[type[Sourced], tuple[str, ...]] = {
     System: ("height_u", "max_power_w", "weight_kg", "air_share", "psus"),
     Switch: ("max_power_w", "weight_kg", "psus", "max_mtu_bytes"),
-    Gpu: ("module_power_w", "memory_bytes"),
-    Nic: (),
+    Gpu: ("module_power_w", "memory_bytes", "memory_bytes_per_s", "link_bytes_per_s"),
+    Nic: ("max_power_w",),
+    Optic: ("power_w",),
+    Cable: ("power_w",),
+    RackPdu: ("capacity_w", "outlets", "banks", "bank_breaker_a", "height_u"),
+    PowerShelf: ("height_u", "efficiency"),
+    Ups: ("efficiency",),
+    Cdu: ("approach_k", "flow_l_per_min", "max_power_w", "weight_kg"),
+    RearDoor: ("capacity_w", "max_power_w"),
 }
 """Figures that a plan may need of an entry, by what the entry is."""
 
@@ -55,9 +64,9 @@ def entries(catalog: Catalog, where: Where, kind: str | None = None) -> tuple[En
     Args:
         catalog: The catalog.
         where: Tells where a value stands.
-        kind: Only entries of this kind (`systems`, `switches`, `gpus`, `nics`).
+        kind: Only entries of this kind, a key of `KINDS`.
     """
-    kinds = [kind] if kind else list(KINDS)
+    kinds = (kind,) if kind else KINDS
     return tuple(
         entry_of(each, name, model, where) for each in kinds for name, model in sorted(getattr(catalog, each).items())
     )
@@ -86,16 +95,18 @@ def entry_of(kind: str, name: str, model: Sourced, where: Where) -> Entry:
     missing = tuple(
         figure
         for figure in _EXPECTED[type(model)]
-        if getattr(model, figure) is None and not _has_another(model, figure)
+        if getattr(model, figure) in (None, {}) and not _has_another(model, figure)
     )
     by_figure = {fact.figure: fact for fact in facts}
     return Entry(kind=kind, name=name, where=where(kind, name), facts=facts, missing=missing, by_figure=by_figure)
 
 
 def _has_another(model: Sourced, figure: str) -> bool:
-    """Tell whether a figure is not asked of this entry: power shelves stand for supplies, and InfiniBand has no MTU."""
-    if figure == "psus":
-        return isinstance(model, System) and model.power_shelves is not None
+    """Tell whether a figure is not asked of an entry: shelves stand for supplies, and fibre alone draws nothing."""
+    if isinstance(model, System):
+        return figure == "psus" and model.power_shelves is not None
+    if isinstance(model, Cable):
+        return figure == "power_w" and model.medium in ("multimode", "single-mode", "twisted-pair")
     return figure == "max_mtu_bytes" and isinstance(model, Switch) and model.kind == "infiniband"
 
 
@@ -114,10 +125,11 @@ def _texts(figure: str, value: object) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield f"{figure}.{key}", _record_text(each) if isinstance(each, BaseModel) else str(each)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and isinstance(value[0], PortBlock):
         for at, each in enumerate(value, start=1):
-            label = figure if len(value) == 1 else f"{figure}[{at}]"
-            yield label, _ports_text(each) if isinstance(each, PortBlock) else str(each)
+            yield figure if len(value) == 1 else f"{figure}[{at}]", _ports_text(each)
+    elif isinstance(value, list):
+        yield figure, ", ".join(_text(each) for each in value)
     elif isinstance(value, BaseModel):
         for part in type(value).model_fields:
             if getattr(value, part) is not None:
@@ -127,6 +139,8 @@ def _texts(figure: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:.15g}" if isinstance(value, int | float) else str(value)
 
 

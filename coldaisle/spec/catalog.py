@@ -12,48 +12,21 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from coldaisle.spec.base import SpecModel, mistake, refers_to
+from coldaisle.spec.links import Cable, FormFactor, Optic
+from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoor, Ups
+from coldaisle.spec.sourced import Count, Positive, Share, Sourced
 
-Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
+__all__ = [
+    "Cable", "Catalog", "Cdu", "Count", "Gpu", "Nic", "NicRole", "Optic", "PortBlock", "Positive", "PowerShelf",
+    "PowerShelves", "Psus", "RackPdu", "RearDoor", "Share", "Sourced", "Switch", "System", "SystemGpus", "SystemNic",
+    "Ups",
+]  # fmt: skip
 
 NicRole = Literal["compute", "storage", "management", "bmc"]
 Airflow = Literal["front-to-rear", "rear-to-front", "side"]
 """Which way a device moves air, seen from the front of its rack."""
 AshraeClass = Literal["A1", "A2", "A3", "A4", "H1"]
 """Thermal class of air-cooled equipment (ASHRAE TC 9.9); its temperatures are in coldaisle.plan.climate."""
-
-
-class Sourced(SpecModel):
-    """
-    A catalog entry whose numbers say where they come from.
-
-    `source` is one document for every number of the entry, or a map of field name to document, in which `*` stands
-    for the fields that are not named.
-    """
-
-    source: str | dict[str, str]
-
-    @model_validator(mode="after")
-    def _every_number_has_a_source(self) -> Self:
-        if isinstance(self.source, str):
-            return self
-        facts = self.model_fields_set - {"source"}
-        missing = sorted(name for name in facts if self._is_figure(name) and self.source_of(name) is None)
-        if missing:
-            raise mistake(
-                "no-source", f"no source for {', '.join(missing)}", "name the document, or leave the figure out"
-            )
-        return self
-
-    def _is_figure(self, name: str) -> bool:
-        return not isinstance(getattr(self, name), str | None)
-
-    def source_of(self, name: str) -> str | None:
-        """Return the document that gives a field, or None when none is named."""
-        if isinstance(self.source, str):
-            return self.source
-        return self.source.get(name, self.source.get("*"))
 
 
 class Psus(SpecModel):
@@ -211,6 +184,8 @@ class Switch(Sourced, Fit):
     management_port: str | None = None
     management_gbps: Positive | None = None
     max_mtu_bytes: Count | None = None
+    network_os: list[Literal["cumulus", "sonic", "eos", "nvos", "mlnx-os"]] = Field(default_factory=list)
+    """Operating systems that its document or their sources say it runs."""
 
     @property
     def port_count(self) -> int:
@@ -236,20 +211,32 @@ class Switch(Sourced, Fit):
 
 
 class Gpu(Sourced):
-    """A GPU model. `module_power_w` is one module, not a node."""
+    """
+    A GPU model.
+
+    `module_power_w` is one module, not a node. `link` is what GPUs of one system talk over, and `link_bytes_per_s` all
+    links of one GPU with both directions together, as vendors print it: one direction has half of it.
+    """
 
     vendor: str
     module_power_w: Positive | None = None
     memory_bytes: Count | None = None
+    memory_bytes_per_s: Positive | None = None
+    link: str | None = None
+    link_bytes_per_s: Positive | None = None
 
 
 class Nic(Sourced):
-    """A network adapter model."""
+    """A network adapter model. `rate_gbps` is one port; `max_power_w` one adapter without what is plugged into it."""
 
     vendor: str
+    description: str = ""
     rate_gbps: Positive
     ports: Count
     kinds: list[Literal["infiniband", "ethernet"]]
+    form_factors: list[FormFactor] = Field(default_factory=list)
+    """What its cages take."""
+    max_power_w: Positive | None = None
 
 
 class Catalog(SpecModel):
@@ -259,3 +246,10 @@ class Catalog(SpecModel):
     switches: dict[str, Switch] = Field(default_factory=dict)
     gpus: dict[str, Gpu] = Field(default_factory=dict)
     nics: dict[str, Nic] = Field(default_factory=dict)
+    optics: dict[str, Optic] = Field(default_factory=dict)
+    cables: dict[str, Cable] = Field(default_factory=dict)
+    pdus: dict[str, RackPdu] = Field(default_factory=dict)
+    power_shelves: dict[str, PowerShelf] = Field(default_factory=dict)
+    ups: dict[str, Ups] = Field(default_factory=dict)
+    cdus: dict[str, Cdu] = Field(default_factory=dict)
+    rear_doors: dict[str, RearDoor] = Field(default_factory=dict)

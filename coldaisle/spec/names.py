@@ -17,6 +17,7 @@ from coldaisle.spec.ranges import RangeError, expand
 _SOURCES = {
     "system": "systems come from inventory/catalog and the site's catalog.yaml",
     "switch": "switches come from inventory/catalog and the site's catalog.yaml",
+    "gpu": "GPUs come from inventory/catalog and the site's catalog.yaml",
     "rack": "racks come from facility.halls",
     "image": "images come from provisioning.images",
     "endpoint": "endpoints come from serving.endpoints",
@@ -42,6 +43,12 @@ def names_of(data: Mapping[str, Any], catalog: Catalog | None, *, complete: bool
     if catalog is not None:
         by_kind |= {"system": frozenset(catalog.systems), "switch": frozenset(catalog.switches)}
     return Names(by_kind, _SOURCES)
+
+
+def gpus_of(*catalogs: Any) -> Names:  # noqa: ANN401 - not validated yet
+    """Return the GPUs of some catalogs together, which their systems may name."""
+    found = [catalog["gpus"] for catalog in catalogs if isinstance(catalog, Mapping) and "gpus" in catalog]
+    return Names({"gpu": frozenset(name for gpus in found if isinstance(gpus, Mapping) for name in gpus)}, _SOURCES)
 
 
 def _maps(value: Any, key: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - not validated yet
