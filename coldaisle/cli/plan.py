@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import AsJson, Site, print_problems
+from coldaisle.cli.output import AsJson, Site, print_problems, write_whole
 
 if TYPE_CHECKING:
     from coldaisle.check import CheckedSite
@@ -69,12 +69,5 @@ def write_allocations(folder: Path, checked: CheckedSite) -> None:
     from coldaisle.plan.handed_out import handed_out  # noqa: PLC0415
     from coldaisle.spec.load import ALLOCATIONS_FILE  # noqa: PLC0415
 
-    path = folder / ALLOCATIONS_FILE
     text = yaml.safe_dump(handed_out(checked.spec, checked.plan), sort_keys=False)
-    scratch = path.with_suffix(".tmp")
-    try:
-        scratch.write_text(_ALLOCATIONS_HEAD + text, encoding="utf-8")
-        scratch.replace(path)
-    except OSError as error:
-        typer.echo(f"{path} cannot be written: {error.strerror}. Make its folder writable for this user.", err=True)
-        raise typer.Exit(ExitCode.OUR_FAULT) from None
+    write_whole(folder / ALLOCATIONS_FILE, _ALLOCATIONS_HEAD + text)

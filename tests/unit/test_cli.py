@@ -103,10 +103,12 @@ def test_allocate_keeps_off_a_wrong_plan(monkeypatch: pytest.MonkeyPatch, site: 
 def test_allocate_tells_of_a_folder_that_is_in_the_way(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], site: Path
 ) -> None:
-    """A file that cannot be written ends with 1 and a reason, and leaves the old one."""
-    (site / "allocations.tmp").mkdir()
+    """A file that cannot be written ends with 1 and a reason, and leaves nothing half-made beside it."""
+    (site / "allocations.yaml").unlink()
+    (site / "allocations.yaml").mkdir()
     assert run(monkeypatch, "plan", "case", "--allocate") == 1
     assert "allocations.yaml cannot be written: Is a directory" in capsys.readouterr().err
+    assert [path for path in site.iterdir() if path.suffix == ".tmp"] == []
 
 
 @pytest.mark.parametrize("arguments", [("check", "nowhere"), ("check",), ("chekc", "case"), ("plan", "nowhere")])

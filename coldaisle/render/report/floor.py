@@ -1,0 +1,180 @@
+"""The floor in the report: the power chain, cooling, and each row of racks with its elevations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from coldaisle.check.places import racks_of
+from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan, UpstreamPlan
+from coldaisle.plan.power import total
+from coldaisle.render.pictures.canvas import first_to_last
+from coldaisle.render.pictures.elevation import TOGETHER, elevation
+from coldaisle.render.report.bars import Bar, heat_bar, part_bar, power_bar
+from coldaisle.spec.facility import PlacedRack
+from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import counted, grouped, kilowatts
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the power chain."""
+
+    plan: UpstreamPlan
+    bar: Bar
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Cooling units that share a load. `flow` is the air or coolant that they move."""
+
+    plan: CoolingPlan
+    bar: Bar
+    flow: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rack:
+    """A rack as a line of its row; `find` is the text that the filter looks in."""
+
+    plan: RackPlan
+    devices: tuple[str, ...]
+    power: str
+    heat: Bar | str
+    weight: Bar | str
+    units: Bar | None
+    feeds: tuple[tuple[str, Bar], ...]
+    find: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An elevation with its name; `find` is the text that the filter looks in."""
+
+    name: str
+    svg: Markup
+    find: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a hall with its racks and their elevations."""
+
+    anchor: str
+    name: str
+    more: str
+    racks: tuple[Rack, ...]
+    pictures: tuple[Picture, ...]
+
+
+def chain(plan: SitePlan) -> tuple[Part, ...]:
+    """Return the power chain from the top down."""
+    by_name = {part.name: part for part in plan.facility.upstream}
+    return tuple(
+        Part(part, power_bar(part.load_w, part.load_after_loss_w, part.capacity_w))
+        for part in sorted(by_name.values(), key=lambda part: (_depth(part, by_name), part.name))
+    )
+
+
+def _depth(part: UpstreamPlan, by_name: Mapping[str, UpstreamPlan]) -> int:
+    """Return how many parts are above one; a chain that leads back to itself is walked once."""
+    seen: list[str] = []
+    while (above := part.fed_by) is not None and above in by_name and above not in seen:
+        seen.append(above)
+        part = by_name[above]
+    return len(seen)
+
+
+def loops(plan: SitePlan) -> tuple[Loop, ...]:
+    """Return what cools the racks."""
+    return tuple(
+        Loop(unit, heat_bar(unit.load_w, unit.capacity_after_loss_w, unit.capacity_w), _flow(unit))
+        for unit in plan.facility.cooling
+    )
+
+
+def _flow(unit: CoolingPlan) -> str:
+    flows = ((unit.airflow_cfm, "CFM of air"), (unit.coolant_l_min, "L/min of coolant"))
+    return ", ".join(f"{grouped(value)} {words}" for value, words in flows if value is not None) or "not known"
+
+
+# -- rows ---------------------------------------------------------------------------------------------------------
+def rows(spec: SiteSpec, plan: SitePlan) -> tuple[Row, ...]:
+    """Return every row with its racks, by hall and row."""
+    placed = racks_of(spec)
+    found: dict[tuple[str, str], list[RackPlan]] = {}
+    for rack in plan.facility.racks:
+        found.setdefault((rack.hall, rack.row), []).append(rack)
+    return tuple(
+        Row(
+            anchor=f"row/{hall}/{row}",
+            name=f"{hall}, {row}",
+            more=f"{counted(len(racks), 'rack')}, {kilowatts(total(rack.power_w for rack in racks))} at most",
+            racks=tuple(_rack(spec, rack, placed[rack.name]) for rack in racks),
+            pictures=tuple(_pictures(racks)),
+        )
+        for (hall, row), racks in sorted(found.items())
+    )
+
+
+def _pictures(racks: Sequence[RackPlan]) -> Iterator[Picture]:
+    """Yield the elevations of a row, a few racks each."""
+    for at in range(0, len(racks), TOGETHER):
+        some = racks[at : at + TOGETHER]
+        names = first_to_last(rack.name for rack in some)
+        svg = Markup(elevation(some))  # noqa: S704 - our own drawing, escaped there
+        yield Picture(f"front of {names}", svg, " ".join(_find(rack) for rack in some))
+
+
+def _rack(spec: SiteSpec, rack: RackPlan, placed: PlacedRack) -> Rack:
+    return Rack(
+        plan=rack,
+        devices=_devices(rack),
+        power=kilowatts(rack.power_w),
+        heat=_heat(rack, spec.facility.density.air_limit_w),
+        weight=_weight(rack, placed.spec.max_weight_kg),
+        units=part_bar(rack.used_u, rack.height_u, f"{rack.used_u} of {rack.height_u} U"),
+        feeds=_feeds(rack),
+        find=_find(rack),
+    )
+
+
+def _feeds(rack: RackPlan) -> tuple[tuple[str, Bar], ...]:
+    """Return a bar for each feed, those that are alike as one."""
+    bars: dict[Bar, list[str]] = {}
+    for feed in rack.feeds:
+        bar = power_bar(feed.load_w, feed.load_after_loss_w, feed.capacity_w)
+        bars.setdefault(bar, []).append(feed.name)
+    return tuple((", ".join(names), bar) for bar, names in bars.items())
+
+
+def _heat(rack: RackPlan, limit_w: float) -> Bar | str:
+    words = f"{kilowatts(rack.heat_air_w)} of {kilowatts(limit_w)}"
+    if rack.heat_liquid_w:
+        words += f", {kilowatts(rack.heat_liquid_w)} into liquid"
+    return part_bar(rack.heat_air_w, limit_w, words) or words
+
+
+def _weight(rack: RackPlan, limit_kg: float | None) -> Bar | str:
+    known = "unknown" if rack.weight_kg is None else f"{grouped(rack.weight_kg)} kg"
+    words = known if limit_kg is None else f"{known} of {grouped(limit_kg)} kg"
+    return part_bar(rack.weight_kg, limit_kg, words) or words
+
+
+def _devices(rack: RackPlan) -> tuple[str, ...]:
+    counts = Counter(device.model for device in rack.devices)
+    return tuple(f"{count} x {model}" for model, count in counts.items()) or ("empty",)
+
+
+def _find(rack: RackPlan) -> str:
+    """Return the words that lead to a rack: its place, its devices and their models."""
+    return " ".join(_words(rack))
+
+
+def _words(rack: RackPlan) -> Iterator[str]:
+    yield from (rack.hall, rack.row, rack.name)
+    yield from (device.device for device in rack.devices)
+    yield from dict.fromkeys(device.model for device in rack.devices)

@@ -1,0 +1,107 @@
+"""The report as one page: what the template shows, and the template with its style and its few lines of script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+
+from coldaisle.check import Finding
+from coldaisle.plan import plan_hash
+from coldaisle.plan.model import SitePlan
+from coldaisle.render.files import templates_dir
+from coldaisle.render.pictures import hall_map, one_line
+from coldaisle.render.report.floor import chain, loops, rows
+from coldaisle.render.report.network import fabrics, pools
+from coldaisle.render.report.sources import sources
+from coldaisle.render.report.summary import tiles, verdict
+from coldaisle.render.topology import bill_of_materials
+from coldaisle.spec.sections import SiteSpec
+
+SECTIONS = {
+    "summary": "Summary",
+    "findings": "Findings",
+    "power": "Power",
+    "cooling": "Cooling",
+    "halls": "Halls",
+    "racks": "Racks",
+    "pools": "Pools",
+    "fabrics": "Fabrics",
+    "order": "Order list",
+    "sources": "Sources",
+}
+"""Sections of the page, by their anchors."""
+
+OPEN_RACKS = 64
+"""Racks whose elevations a report shows at once; with more of them a reader opens those that are wanted."""
+
+
+def site_report(spec: SiteSpec, plan: SitePlan, findings: Sequence[Finding]) -> str:
+    """
+    Return the report of a site as one HTML page.
+
+    It fetches nothing: style, script and pictures are in it, and its own policy forbids everything else. The same
+    site gives the same page, to the byte.
+
+    Args:
+        spec: The site, which knows where its values stand.
+        plan: Its plan.
+        findings: What the checks found.
+    """
+    script = _text("report.js")
+    racks = plan.facility.racks
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            plan=plan,
+            sections=SECTIONS.items(),
+            digest=plan_hash(plan),
+            style=Markup(_text("report.css")),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            script_digest=_digest(script),
+            verdict=verdict(findings),
+            tiles=tiles(plan),
+            findings=sorted(findings, key=lambda finding: finding.severity),
+            chain=chain(plan),
+            one_line=_drawing(one_line(plan)) if plan.facility.upstream else None,
+            loops=loops(plan),
+            halls=[(hall, _drawing(hall_map(spec, plan, hall))) for hall in sorted({rack.hall for rack in racks})],
+            rows=rows(spec, plan),
+            is_open=len(racks) <= OPEN_RACKS,
+            pools=pools(plan),
+            fabrics=fabrics(plan),
+            order=bill_of_materials(plan),
+            sources=sources(spec, plan),
+        )
+    )
+
+
+def _drawing(svg: str) -> Markup:
+    return Markup(svg)  # noqa: S704 - our own drawing, escaped where it is drawn
+
+
+def _text(name: str) -> str:
+    return (templates_dir() / "report" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return a script as the page's policy names it, so that no other script may run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return Jinja2 that escapes everything that is not known to be markup, and refuses names without a value."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates_dir() / "report"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=True,
+    )

@@ -1,0 +1,36 @@
+"use strict";
+(() => {
+  const FEW = 4; // elevations that are opened when the words leave no more of them
+  const box = document.getElementById("filter");
+  const said = document.getElementById("said");
+  const rows = [...document.querySelectorAll("section.row")];
+  const things = [...document.querySelectorAll("[data-find]")].map((it) => [it, it.dataset.find.toLowerCase()]);
+  const racks = things.filter(([it]) => it.tagName === "TR").length;
+  const opened = new Set();
+
+  const find = () => {
+    const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const [it, text] of things) it.hidden = !words.every((word) => text.includes(word));
+    for (const row of rows) row.hidden = !row.querySelector("tr[data-find]:not([hidden])");
+    const shown = document.querySelectorAll("tr[data-find]:not([hidden])").length;
+    said.textContent = words.length ? `${shown} of ${racks} racks` : "";
+    open(words.length ? document.querySelectorAll("figure[data-find]:not([hidden])") : []);
+  };
+
+  const open = (pictures) => {
+    for (const each of opened) each.open = false;
+    opened.clear();
+    if (pictures.length > FEW) return;
+    for (const picture of pictures) {
+      const closed = picture.closest("details:not([open])");
+      if (closed) opened.add(closed);
+    }
+    for (const each of opened) each.open = true;
+  };
+
+  box.addEventListener("input", find);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") document.getElementById("racks").scrollIntoView();
+  });
+  document.getElementById("tools").hidden = false;
+})();
