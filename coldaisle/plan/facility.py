@@ -10,13 +10,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coldaisle.plan.cooling import airflow_cfm, plan_cooling
+from coldaisle.plan.climate import airflow_cfm
+from coldaisle.plan.cooling import plan_cooling, rack_heat
 from coldaisle.plan.model import FabricPlan, FacilityPlan, FeedPlan, LedgerLine, RackPlan, UpstreamPlan
 from coldaisle.plan.placement import Placed, loads_of, placed_devices
 from coldaisle.plan.power import ancestors, chain_loads_w, feed_capacity_w, feed_loads_w, total, worst
+from coldaisle.plan.pue import plan_pue
+from coldaisle.plan.space import blank_u, floor_kg_m2, floor_limit_kg_m2, units_of
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.cooling import Cooling
-from coldaisle.spec.facility import PlacedRack, placed_racks
+from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
 from coldaisle.spec.power import Power, PowerFeed, UpstreamPower
 
 
@@ -45,13 +48,18 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
     placed = {rack.name: rack for rack in placed_racks(spec.facility)}
     powers = {name: rack_power(rack, devices.get(name, ()), chain) for name, rack in placed.items()}
     racks = tuple(
-        _rack(rack, devices.get(name, ()), powers[name], spec.facility.power, cooling) for name, rack in placed.items()
+        _rack(rack, devices.get(name, ()), powers[name], spec.facility, cooling) for name, rack in placed.items()
     )
+    it_power_w = total(rack.power_w for rack in racks)
+    upstream = _upstream(spec.facility.power.upstream, powers.values())
+    bypass = {hall.name: hall.air.bypass_share for hall in spec.facility.halls}
+    loops = plan_cooling(spec.facility.cooling, racks, bypass=bypass, altitude_m=spec.facility.altitude_m)
     return FacilityPlan(
         racks=racks,
-        cooling=plan_cooling(spec.facility.cooling, racks),
-        it_power_w=total(rack.power_w for rack in racks),
-        upstream=_upstream(spec.facility.power.upstream, powers.values()),
+        cooling=loops,
+        it_power_w=it_power_w,
+        upstream=upstream,
+        pue=plan_pue(spec.facility, it_power_w, racks, loops, upstream),
     )
 
 
@@ -78,34 +86,40 @@ def _rack(
     rack: PlacedRack,
     devices: tuple[Placed, ...],
     power: RackPower,
-    settings: Power,
+    facility: FacilitySpec,
     cooling: Mapping[str, Cooling],
 ) -> RackPlan:
     heat_air_w = total(_heat(device, air=True) for device in devices)
-    air = cooling.get(rack.spec.cooling or "")
+    heat = rack_heat(rack, heat_air_w, total(_heat(device, air=False) for device in devices))
+    air, door = cooling.get(rack.spec.cooling or ""), rack.spec.rear_door
+    placed = tuple(device.placement for device in devices)
+    weight_kg = total(device.weight_kg for device in placed)
     return RackPlan(
         name=rack.name,
         hall=rack.hall,
         row=rack.row,
         height_u=rack.spec.height_u,
-        used_u=len({unit for device in devices for unit in units_of(device)}),
-        devices=tuple(device.placement for device in devices),
-        feeds=tuple(_feed(at, power, settings) for at in range(len(power.feeds))),
+        used_u=len({unit for device in placed for unit in units_of(device)}),
+        devices=placed,
+        feeds=tuple(_feed(at, power, facility.power) for at in range(len(power.feeds))),
         power_w=total(device.placement.max_power_w for device in devices),
         power_lines=_ledger(devices),
         heat_air_w=heat_air_w,
-        heat_liquid_w=total(_heat(device, air=False) for device in devices),
-        airflow_cfm=airflow_cfm(heat_air_w, air.temperature_rise_k if air else None),
+        heat_liquid_w=heat.liquid_w,
+        heat_door_w=heat.door_w,
+        heat_room_w=heat.room_w,
+        airflow_cfm=airflow_cfm(heat_air_w, air.temperature_rise_k if air else None, facility.altitude_m),
         cooling=rack.spec.cooling,
-        weight_kg=total(device.placement.weight_kg for device in devices),
+        weight_kg=weight_kg,
         liquid_cooling=rack.spec.liquid_cooling,
+        second_liquid_cooling=rack.spec.second_liquid_cooling,
+        door_cooling=door.cooling if door else None,
+        blank_u=blank_u(rack.spec.height_u, placed),
+        usable_depth_mm=rack.spec.usable_depth_mm,
+        max_weight_kg=rack.spec.max_weight_kg,
+        floor_kg_m2=floor_kg_m2(rack, weight_kg),
+        floor_limit_kg_m2=floor_limit_kg_m2(rack),
     )
-
-
-def units_of(device: Placed) -> range:
-    """Return the rack units that a device takes."""
-    first = device.placement.rack_unit
-    return range(first, first + device.placement.height_u)
 
 
 def _heat(device: Placed, *, air: bool) -> float | None:

@@ -10,8 +10,9 @@ from typing import Literal
 from coldaisle.plan.breakout import group_of
 from coldaisle.plan.model import DevicePlacement, FabricPlan
 from coldaisle.plan.power import Load
+from coldaisle.plan.space import airflow_of
 from coldaisle.spec import SiteSpec
-from coldaisle.spec.catalog import Psus
+from coldaisle.spec.catalog import Airflow, Psus
 
 UNKNOWN_HEIGHT_U = 1
 """A device of unknown height is drawn one unit high; the check `missing-figure` makes it an error."""
@@ -51,12 +52,21 @@ def _by_unit(placed: Placed) -> tuple[int, str]:
 
 def _nodes(spec: SiteSpec) -> Iterator[Placed]:
     for node in spec.nodes:
-        yield _of_system(spec, node.name, node.system, "node", node.rack, node.rack_unit, None)
+        yield _of_system(spec, node.name, node.system, "node", node.rack, node.rack_unit, None, None)
 
 
 def _services(spec: SiteSpec) -> Iterator[Placed]:
     for device in spec.facility.devices:
-        yield _of_system(spec, device.name, device.model, "service", device.rack, device.rack_unit, device.max_power_w)
+        yield _of_system(
+            spec,
+            device.name,
+            device.model,
+            "service",
+            device.rack,
+            device.rack_unit,
+            device.max_power_w,
+            device.airflow,
+        )
 
 
 def _of_system(  # noqa: PLR0913, PLR0917 - a device and its place
@@ -67,6 +77,7 @@ def _of_system(  # noqa: PLR0913, PLR0917 - a device and its place
     rack: str,
     rack_unit: int,
     budget_w: float | None,
+    airflow: Airflow | None,
 ) -> Placed:
     system = spec.catalog.systems[model]
     return Placed(
@@ -79,6 +90,9 @@ def _of_system(  # noqa: PLR0913, PLR0917 - a device and its place
             height_u=system.height_u or UNKNOWN_HEIGHT_U,
             max_power_w=budget_w or system.max_power_w,
             weight_kg=system.weight_kg,
+            psus=system.psus.count if system.psus else None,
+            depth_mm=system.depth_mm,
+            airflow=airflow or airflow_of(spec.facility, model, system),
         ),
         system.psus,
         system.air_share,
@@ -104,6 +118,9 @@ def _switches(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Iterator[Pla
                     height_u=model.height_u,
                     max_power_w=budget_w or model.max_power_w,
                     weight_kg=model.weight_kg,
+                    psus=model.psus.count if model.psus else None,
+                    depth_mm=model.depth_mm,
+                    airflow=airflow_of(spec.facility, switch.model, model),
                 ),
                 model.psus,
                 1.0,  # no switch of the catalog is liquid-cooled

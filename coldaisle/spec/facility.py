@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from coldaisle.spec.base import Name, RackRef, SpecModel, SystemRef, mistake
-from coldaisle.spec.catalog import Count, Positive
-from coldaisle.spec.cooling import Cooling, Density
+from coldaisle.spec.catalog import Airflow, Count, Positive
+from coldaisle.spec.cooling import Cooling, Density, Floor, HallAir, Overheads, RearDoor
 from coldaisle.spec.power import Power, PowerFeed
 from coldaisle.spec.ranges import RangeError, expand
 
@@ -21,10 +21,22 @@ class Rack(SpecModel):
     name: str
     height_u: Count
     max_weight_kg: Positive | None = None
+    """Weight of the devices that the rack carries."""
+    empty_weight_kg: Positive | None = None
+    """Weight of the rack itself, with its PDUs, manifolds and rear door, for the load on the floor."""
+    floor_limit_kg_m2: Positive | None = None
+    """What the floor carries here; left out, the hall's `floor.limit_kg_m2`."""
+    depth_mm: Positive | None = None
+    """Outer depth, for the load on the floor."""
+    usable_depth_mm: Positive | None = None
+    """Room for devices, between the front rails and what hangs at the rear."""
     cooling: Name | None = None
     """What takes the heat that goes into air: a name under `cooling`."""
     liquid_cooling: Name | None = None
     """What takes the heat that goes into liquid."""
+    second_liquid_cooling: Name | None = None
+    """A second loop of a rack that is piped to two: they share its heat, and either takes all when the other is out."""
+    rear_door: RearDoor | None = None
     position_m: Annotated[float, Field(ge=0)] | None = None
     """Distance of the first rack from the head of the row, for cable lengths."""
     pitch_m: Positive = 0.6
@@ -62,6 +74,8 @@ class Hall(SpecModel):
 
     name: Name
     rows: list[Row]
+    air: HallAir = HallAir()
+    floor: Floor | None = None
 
 
 class Cabling(SpecModel):
@@ -81,6 +95,8 @@ class PlacedDevice(SpecModel):
     rack_unit: Count
     max_power_w: Positive | None = None
     """The draw that the site budgets for it, where the catalog has none."""
+    airflow: Airflow | None = None
+    """Which way it moves air as it is mounted here, over what the catalog says."""
 
 
 class FacilitySpec(SpecModel):
@@ -90,6 +106,14 @@ class FacilitySpec(SpecModel):
     power: Power
     cooling: list[Cooling] = Field(default_factory=list)
     density: Density = Density()
+    overheads: Overheads = Overheads()
+    altitude_m: Annotated[float, Field(ge=0)] = 0.0
+    """Height above the sea: thinner air carries less heat."""
+    airflow: dict[str, Airflow] = Field(default_factory=dict)
+    """
+    Which way the devices of a model move air as they are mounted here, over what the catalog says: switches are ordered
+    with fans of either direction, and mounted with their ports to the front or to the rear.
+    """
     cabling: Cabling = Cabling()
     devices: list[PlacedDevice] = Field(default_factory=list)
 
@@ -105,6 +129,8 @@ class PlacedRack:
     path: tuple[str | int, ...]
     index: int
     row_offset_m: float | None
+    air: HallAir
+    floor: Floor | None
 
 
 def placed_racks(facility: FacilitySpec) -> tuple[PlacedRack, ...]:
@@ -118,4 +144,4 @@ def _walk(facility: FacilitySpec) -> Iterator[PlacedRack]:
             for rack_at, rack in enumerate(row.racks):
                 path = ("facility", "halls", hall_at, "rows", row_at, "racks", rack_at)
                 for index, name in enumerate(expand(rack.name)):
-                    yield PlacedRack(name, hall.name, row.name, rack, path, index, row.offset_m)
+                    yield PlacedRack(name, hall.name, row.name, rack, path, index, row.offset_m, hall.air, hall.floor)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coldaisle.plan.cooling import airflow_cfm, coolant_l_min
+from coldaisle.plan.climate import airflow_cfm, coolant_l_min
 from coldaisle.plan.facility import plan_facility
 from coldaisle.spec.sections import SiteSpec
 from tests.unit.floor_sites import facility, feeds, pool, site
