@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal, cast
 
 from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
@@ -97,8 +98,9 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
         management_address=context.management[node.name],
         boot_nic=_boot_nic(system),
         boot=pool.boot,
-        architecture=system.architecture,
-        firmware=system.firmware,
+        # The system of a pool is a server, which the spec has seen to.
+        architecture=cast("str", system.architecture),
+        firmware=cast('Literal["bios", "uefi"]', system.firmware),
         gpus=system.gpus.count if system.gpus else 0,
         nics=tuple(_nics(context, node, system, hardware, pool)),
         bmc=_bmc(context, node, hardware, pool),

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from coldaisle.spec.base import near_miss
 from coldaisle.spec.catalog import Catalog, Gpu, Nic, PortBlock, Sourced, Switch, System
 from coldaisle.spec.links import Cable, Optic
-from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoor, Ups
+from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoorExchanger, Ups
 from coldaisle.units import counted
 
 Where = Callable[..., str]
@@ -30,7 +30,7 @@ _EXPECTED: Mapping[type[Sourced], tuple[str, ...]] = {
     PowerShelf: ("height_u", "efficiency"),
     Ups: ("efficiency",),
     Cdu: ("approach_k", "flow_l_per_min", "max_power_w", "weight_kg"),
-    RearDoor: ("capacity_w", "max_power_w"),
+    RearDoorExchanger: ("capacity_w", "max_power_w"),
 }
 """Figures that a plan may need of an entry, by what the entry is."""
 

@@ -13,13 +13,13 @@ from pydantic import Field, model_validator
 
 from coldaisle.spec.base import SpecModel, mistake, refers_to
 from coldaisle.spec.links import Cable, FormFactor, Optic
-from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoor, Ups
+from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoorExchanger, Ups
 from coldaisle.spec.sourced import Count, Positive, Share, Sourced
 
 __all__ = [
     "Cable", "Catalog", "Cdu", "Count", "Gpu", "Nic", "NicRole", "Optic", "PortBlock", "Positive", "PowerShelf",
-    "PowerShelves", "Psus", "RackPdu", "RearDoor", "Share", "Sourced", "Switch", "System", "SystemGpus", "SystemNic",
-    "Ups",
+    "PowerShelves", "Psus", "RackPdu", "RearDoorExchanger", "Share", "Sourced", "Switch", "System", "SystemGpus",
+    "SystemNic", "Ups",
 ]  # fmt: skip
 
 NicRole = Literal["compute", "storage", "management", "bmc"]
@@ -97,9 +97,11 @@ class SystemNic(SpecModel):
 
 class System(Sourced, Fit):
     """
-    A server model. Powers are watts at the inlet, weights kilograms, heights rack units.
+    A server model, or another device that stands in a rack.
 
-    `air_share` is the part of its heat that goes into room air; the rest goes into liquid.
+    Powers are watts at the inlet, weights kilograms, heights rack units. `air_share` is the part of its heat that
+    goes into room air; the rest goes into liquid. What boots nothing, as a power shelf, has no `architecture` and no
+    `firmware`.
     """
 
     vendor: str
@@ -113,8 +115,13 @@ class System(Sourced, Fit):
     gpus: SystemGpus | None = None
     nics: dict[str, SystemNic] = Field(default_factory=dict)
     boot_nic: str | None = None
-    architecture: Literal["x86_64", "aarch64"]
-    firmware: Literal["bios", "uefi"]
+    architecture: Literal["x86_64", "aarch64"] | None = None
+    firmware: Literal["bios", "uefi"] | None = None
+
+    @property
+    def is_server(self) -> bool:
+        """Tell whether it boots, so that it can be a node."""
+        return self.architecture is not None and self.firmware is not None
 
     @model_validator(mode="after")
     def _boot_nic_exists(self) -> Self:
@@ -252,4 +259,4 @@ class Catalog(SpecModel):
     power_shelves: dict[str, PowerShelf] = Field(default_factory=dict)
     ups: dict[str, Ups] = Field(default_factory=dict)
     cdus: dict[str, Cdu] = Field(default_factory=dict)
-    rear_doors: dict[str, RearDoor] = Field(default_factory=dict)
+    rear_doors: dict[str, RearDoorExchanger] = Field(default_factory=dict)

@@ -16,6 +16,7 @@ from coldaisle.spec.ranges import RangeError, expand
 
 _SOURCES = {
     "system": "systems come from inventory/catalog and the site's catalog.yaml",
+    "server": "servers are systems of the catalog with an architecture and a firmware",
     "switch": "switches come from inventory/catalog and the site's catalog.yaml",
     "gpu": "GPUs come from inventory/catalog and the site's catalog.yaml",
     "rack": "racks come from facility.halls",
@@ -41,7 +42,11 @@ def names_of(data: Mapping[str, Any], catalog: Catalog | None, *, complete: bool
     found = {kind: _found(kind, data.get(section)) for kind, section in wanted.items()}
     by_kind = {kind: names for kind, names in found.items() if names is not None}
     if catalog is not None:
-        by_kind |= {"system": frozenset(catalog.systems), "switch": frozenset(catalog.switches)}
+        by_kind |= {
+            "system": frozenset(catalog.systems),
+            "server": frozenset(name for name, system in catalog.systems.items() if system.is_server),
+            "switch": frozenset(catalog.switches),
+        }
     return Names(by_kind, _SOURCES)
 
 

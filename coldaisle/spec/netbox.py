@@ -135,8 +135,8 @@ def _system(data: Mapping[str, Any], missing: dict[str, str]) -> dict[str, Any]:
         missing["nics"] = f"the file names {counted(len(others), 'port')} ({which}) without their role; list them"
     missing["air_share"] = "NetBox does not say how much heat goes into air; 1.0 where no liquid cools the system"
     missing["gpus"] = "NetBox does not count GPUs; write model and count, or leave it out where there are none"
-    missing["architecture"] = "write x86_64 or aarch64"
-    missing["firmware"] = "write bios or uefi"
+    missing["architecture"] = "write x86_64 or aarch64, or leave it out where nothing boots"
+    missing["firmware"] = "write bios or uefi, or leave it out where nothing boots"
     return {"nics": nics} if nics else {}
 
 

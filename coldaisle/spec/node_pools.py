@@ -79,7 +79,7 @@ class OsSpec(SpecModel):
 class PoolSpec(SpecModel):
     """A group of like nodes."""
 
-    system: SystemRef
+    system: Annotated[SystemRef, refers_to("server")]
     role: Literal["training", "serving"]
     nodes: dict[NodePattern, Place] = Field(default_factory=dict)
     """Node name, or names in ranges, to the place."""

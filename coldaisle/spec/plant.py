@@ -93,7 +93,7 @@ class Cdu(Sourced):
     weight_kg: Positive | None = None
 
 
-class RearDoor(Sourced):
+class RearDoorExchanger(Sourced):
     """A heat exchanger in a rack's rear door: it takes the heat of one rack's air. An active one has fans."""
 
     vendor: str
