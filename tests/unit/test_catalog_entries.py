@@ -157,10 +157,11 @@ def test_every_fact_has_a_source(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def test_list_names_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A weight that no document gives is listed as missing."""
+    """Supplies and weights that no document gives are listed as missing."""
     assert run(monkeypatch, "list", "--kind", "systems", "--json") == 0
     missing = {entry["name"]: entry["missing"] for entry in json.loads(capsys.readouterr().out)["entries"]}
-    assert missing["dgx-h100"] == ["weight_kg"]
+    assert missing["dgx-b300"] == ["psus"]
+    assert missing["dgx-gb300-nvl72"] == ["weight_kg"]
     assert missing["dgx-b200"] == []
 
 
