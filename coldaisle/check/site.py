@@ -47,7 +47,7 @@ def open_site(folder: Path) -> CheckedSite:
     Raises:
         SpecError: the spec cannot be used; all problems are in it.
     """
-    with _collector_paused():
+    with collector_paused():
         try:
             spec = load_site(folder)
         except SpecError as error:
@@ -57,7 +57,7 @@ def open_site(folder: Path) -> CheckedSite:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """
     Pause the garbage collector.
 

@@ -11,7 +11,7 @@ import typer
 
 from coldaisle.cli.exit_codes import ExitCode
 
-COMMANDS = ("check", "plan", "explain", "catalog", "pictures", "report", "drift", "schema", "env", "doctor", "sim")
+COMMANDS = ("check", "plan", "place", "explain", "catalog", "pictures", "report", "drift", "schema", "env", "doctor", "sim")
 """Commands in the order of the help; each is a module of this package."""
 
 GROUPS = ("catalog", "sim")

