@@ -11,7 +11,9 @@ import typer
 
 from coldaisle.cli.exit_codes import ExitCode
 
-COMMANDS = ("check", "plan", "place", "explain", "catalog", "pictures", "report", "drift", "schema", "env", "doctor", "sim")
+COMMANDS = (
+    "check", "plan", "place", "explain", "catalog", "pictures", "report", "drift", "schema", "env", "doctor", "sim",
+)  # fmt: skip
 """Commands in the order of the help; each is a module of this package."""
 
 GROUPS = ("catalog", "sim")
