@@ -37,7 +37,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(done.value.code or 0)
 
 
-@pytest.mark.parametrize("site", ["sim", "h100-pod"])
+@pytest.mark.parametrize("site", ["sim", "h100-pod", "b200-roce", "gb200-nvl72"])
 def test_feeds_add_up_to_the_plan(site: str) -> None:
     """What is told of each feed, in full and after the worst loss, is what the plan says."""
     for rack in opened(site).plan.facility.racks:
@@ -48,7 +48,7 @@ def test_feeds_add_up_to_the_plan(site: str) -> None:
             assert found.figures[0].value == feed.capacity_w
 
 
-@pytest.mark.parametrize("site", ["sim", "h100-pod"])
+@pytest.mark.parametrize("site", ["sim", "h100-pod", "b200-roce", "gb200-nvl72"])
 def test_chain_and_cooling_add_up_to_the_plan(site: str) -> None:
     """What is told of racks, of the chain above them and of cooling is what the plan says."""
     facility = opened(site).plan.facility
@@ -67,7 +67,7 @@ def test_chain_and_cooling_add_up_to_the_plan(site: str) -> None:
         assert told(site, f"cooling.{unit.name}").sums[0].total == pytest.approx(unit.load_w)
 
 
-@pytest.mark.parametrize("site", ["sim", "h100-pod"])
+@pytest.mark.parametrize("site", ["sim", "h100-pod", "b200-roce", "gb200-nvl72"])
 def test_everything_has_a_source(site: str) -> None:
     """Each thing that can be explained says of each of its figures where it comes from."""
     for target in targets(opened(site).plan):
