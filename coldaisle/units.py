@@ -7,6 +7,7 @@ Names carry the unit (`max_power_w`), so values are plain numbers, and this modu
 from __future__ import annotations
 
 THIN_GAP = " "
+SMALL_FLOW = 100
 
 
 def grouped(value: float) -> str:
@@ -22,6 +23,11 @@ def watts(value: float | None) -> str:
 def kilowatts(value: float | None) -> str:
     """Return a power given in watts as kilowatts with one decimal: 34501.6 gives `34.5 kW`."""
     return "unknown" if value is None else f"{value / 1000:.1f} kW"
+
+
+def flow(value: float | None) -> str:
+    """Return a flow of air or coolant, small ones with a decimal: 1731.2 gives `1 731`, 4.26 gives `4.3`."""
+    return "unknown" if value is None else f"{value:.1f}" if value < SMALL_FLOW else grouped(value)
 
 
 def percent(part: float | None, whole: float) -> str:

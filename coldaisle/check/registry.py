@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from coldaisle.check import addressing, cooling, fabric, nodes, power, serving, space
+from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
@@ -36,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     *POWER_CHECKS,
     *SPACE_CHECKS,
     *COOLING_CHECKS,
+    *CLIMATE_CHECKS,
     *FABRIC_CHECKS,
     *SERVING_CHECKS,
 )

@@ -101,6 +101,8 @@ def _losses(spec: FacilitySpec, upstream: Iterable[UpstreamPlan]) -> Iterator[Ov
 
 
 def _efficiency(spec: FacilitySpec, part: UpstreamPower) -> tuple[float | None, str]:
+    if part.efficiency is not None:
+        return part.efficiency, f"an efficiency of {part.efficiency:g}, as its entry says"
     key = {"ups": "ups_efficiency", "transformer": "transformer_efficiency"}.get(part.kind)
     if key is None:
         return None, ""

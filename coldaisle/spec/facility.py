@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from coldaisle.spec.base import Name, RackRef, SpecModel, SystemRef, mistake
 from coldaisle.spec.catalog import Airflow, Count, Positive
@@ -59,6 +59,15 @@ class Rack(SpecModel):
         for name in sorted({name for name in names if names.count(name) > 1}):
             raise mistake("duplicate-name", f"two power feeds of one rack are named {name}", "give each its own name")
         return value
+
+    @model_validator(mode="after")
+    def _two_loops_are_two(self) -> Self:
+        second = self.second_liquid_cooling
+        if second is not None and self.liquid_cooling in {None, second}:
+            first = "is the first one too" if self.liquid_cooling else "has no first one beside it"
+            fix = "name the first loop in liquid_cooling and the other in second_liquid_cooling"
+            raise mistake("second-loop", f"the second loop {second} {first}", fix)
+        return self
 
 
 class Row(SpecModel):
