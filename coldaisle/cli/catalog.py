@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from coldaisle.render.catalog import Entry, Where
     from coldaisle.spec.catalog import Catalog
     from coldaisle.spec.netbox import Imported
+    from coldaisle.spec.netbox import Kind as DeviceKind
 
 app = typer.Typer(
     help="Hardware facts with their sources: list, explain, compare, and import from NetBox.",
@@ -47,6 +48,7 @@ class Device(StrEnum):
 
     SYSTEM = "system"
     SWITCH = "switch"
+    PDU = "pdu"
 
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -63,6 +65,8 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     Kind.REAR_DOORS: ("active", "capacity_w", "max_power_w"),
 }
 """What a list shows of each kind, besides name and vendor."""
+
+_BECOMES: Mapping[Device, DeviceKind] = {Device.SYSTEM: "systems", Device.SWITCH: "switches", Device.PDU: "pdus"}
 
 OfSite = Annotated[
     str | None,
@@ -145,7 +149,8 @@ def import_entry(file: File, *, kind: As, as_json: AsJson = False) -> None:
     Print a device type of NetBox as an entry of the catalog, with every figure that the file does not give.
 
     The entry goes to standard output, and what is missing stands in it as comments: a plan that needs such a figure
-    says so, and counts nothing as zero. Write it to catalog.yaml of a site, below `catalog:`.
+    says so, and counts nothing as zero. Where the catalog has an entry of that name, it says what differs. Write it to
+    catalog.yaml of a site, below `catalog:`.
 
     Exit status: 0 clean, 2 the file is no device type.
 
@@ -153,16 +158,19 @@ def import_entry(file: File, *, kind: As, as_json: AsJson = False) -> None:
     """
     import yaml  # noqa: PLC0415 - keeps the start of other commands light
 
-    from coldaisle.spec.netbox import NotADeviceTypeError, imported  # noqa: PLC0415
+    from coldaisle.spec.netbox import NotADeviceTypeError, against, imported  # noqa: PLC0415
 
     try:
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
         source = f"NetBox device type {file.name}"
-        found = imported(data, "switches" if kind is Device.SWITCH else "systems", source)
+        found = imported(data, _BECOMES[kind], source)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, NotADeviceTypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
         typer.echo(f"{file} is no device type of NetBox: {reason}", err=True)
         raise typer.Exit(ExitCode.INVALID) from None
+    known = getattr(_opened(None)[0], found.kind).get(found.name)
+    if known is not None:
+        found = replace(found, notes=(*found.notes, *against(found, known)))
     if as_json:
         print_json({"schema_version": "1", **asdict(found)})
     else:

@@ -8,12 +8,14 @@ not known must not count as zero, nor the sum of the inlets as what the device d
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from coldaisle.spec.catalog import PortBlock
+from coldaisle.spec.catalog import PortBlock, Switch, System
+from coldaisle.spec.plant import RackPdu
 from coldaisle.units import counted, grouped
 
 KILOGRAMS: Mapping[str, float] = {"kg": 1.0, "g": 0.001, "lb": 0.45359237, "oz": 0.028349523125}
@@ -21,6 +23,18 @@ KILOGRAMS: Mapping[str, float] = {"kg": 1.0, "g": 0.001, "lb": 0.45359237, "oz":
 
 INFINIBAND_GBPS: Mapping[str, float] = {"fdr": 56.0, "edr": 100.0, "hdr": 200.0, "ndr": 400.0, "xdr": 800.0}
 """Rates of InfiniBand's four-lane ports, by generation."""
+
+OUTLETS: Mapping[str, str] = {
+    "iec-60320-c13": "c13",
+    "iec-60320-c15": "c13",
+    "iec-60320-c19": "c19",
+    "iec-60320-c21": "c19",
+    "eaton-c39": "c13-c19",
+    "saf-d-grid": "saf-d-grid",
+}
+"""Outlets of a rack PDU by NetBox' types: a C15 takes what a C13 takes, and a C39 takes either plug."""
+
+Kind = Literal["systems", "switches", "pdus"]
 
 
 class NotADeviceTypeError(Exception):
@@ -36,7 +50,7 @@ class Imported:
     `notes` are things of the file that a reader should know.
     """
 
-    kind: Literal["systems", "switches"]
+    kind: Kind
     name: str
     entry: Mapping[str, Any]
     missing: Mapping[str, str]
@@ -50,7 +64,7 @@ class _Port:
     infiniband: bool
 
 
-def imported(data: object, kind: Literal["systems", "switches"], source: str) -> Imported:
+def imported(data: object, kind: Kind, source: str) -> Imported:
     """
     Return a device type as an entry of the catalog.
 
@@ -67,32 +81,62 @@ def imported(data: object, kind: Literal["systems", "switches"], source: str) ->
     missing: dict[str, str] = {}
     notes = list(_notes(data))
     entry: dict[str, Any] = {"vendor": data["manufacturer"]}
-    if kind == "systems":
+    if kind != "switches":
         entry["description"] = data["model"]
-    entry |= _body(data, missing)
-    entry |= _switch(data, missing, notes) if kind == "switches" else _system(data, missing)
+    if kind == "pdus":
+        entry |= _pdu(data, missing, notes)
+    else:
+        entry |= _body(data, missing)
+        entry |= _switch(data, missing, notes) if kind == "switches" else _system(data, missing)
     entry["source"] = source
     name = re.sub(r"[^a-z0-9.-]+", "-", data["model"].lower()).strip("-.")
     return Imported(kind=kind, name=name, entry=entry, missing=missing, notes=tuple(notes))
 
 
+def against(found: Imported, known: System | Switch | RackPdu) -> tuple[str, ...]:
+    """
+    Return where a device type and the catalog's own entry of that name disagree, for a reader to see which is right.
+
+    A public device library lists 62 of the 64 ports of a QM9700, and calls them Ethernet (F19).
+    """
+    figures = [
+        (name, found.entry[name], getattr(known, name, None))
+        for name in ("kind", "height_u", "weight_kg", "phases")
+        if name in found.entry
+    ]
+    if isinstance(known, Switch) and "ports" in found.entry:
+        figures.append(("ports", sum(block["count"] for block in found.entry["ports"]), known.port_count))
+    return tuple(
+        f"the catalog's {found.name} has {figure} {own}, and the file {theirs}: see which is right"
+        for figure, theirs, own in figures
+        if own is not None and own != theirs
+    )
+
+
 def _body(data: Mapping[str, Any], missing: dict[str, str]) -> dict[str, Any]:
     """Return height and weight, and note what power lacks."""
-    entry: dict[str, Any] = {}
-    height, weight = _number(data.get("u_height")), _number(data.get("weight"))
-    if height is not None and height >= 1 and height == int(height):
-        entry["height_u"] = int(height)
-    else:
-        given = "no u_height" if height is None else f"a u_height of {height:g}"
-        missing["height_u"] = f"the file has {given}; give whole rack units"
-    unit = KILOGRAMS.get(str(data.get("weight_unit")))
-    if weight is None or weight <= 0 or unit is None:
-        missing["weight_kg"] = "the file has no weight with its unit; take it from the vendor's document"
-    else:
-        entry["weight_kg"] = round(weight * unit, 3)
+    entry = _height(data, missing, least=1) | _weight(data, missing)
     missing["max_power_w"] = f"{_inlets(data)}; take what the device draws at most from the vendor's document"
     missing["psus"] = f"{_supplies(data)}, and not how many are needed; write count and needed"
     return entry
+
+
+def _height(data: Mapping[str, Any], missing: dict[str, str], *, least: int) -> dict[str, Any]:
+    height = _number(data.get("u_height"))
+    if height is not None and height >= least and height == int(height):
+        return {"height_u": int(height)}
+    given = "no u_height" if height is None else f"a u_height of {height:g}"
+    missing["height_u"] = f"the file has {given}; give whole rack units"
+    return {}
+
+
+def _weight(data: Mapping[str, Any], missing: dict[str, str]) -> dict[str, Any]:
+    weight = _number(data.get("weight"))
+    unit = KILOGRAMS.get(str(data.get("weight_unit")))
+    if weight is None or weight <= 0 or unit is None:
+        missing["weight_kg"] = "the file has no weight with its unit; take it from the vendor's document"
+        return {}
+    return {"weight_kg": round(weight * unit, 3)}
 
 
 def _inlets(data: Mapping[str, Any]) -> str:
@@ -138,6 +182,27 @@ def _system(data: Mapping[str, Any], missing: dict[str, str]) -> dict[str, Any]:
     missing["architecture"] = "write x86_64 or aarch64, or leave it out where nothing boots"
     missing["firmware"] = "write bios or uefi, or leave it out where nothing boots"
     return {"nics": nics} if nics else {}
+
+
+# -- PDUs ---------------------------------------------------------------------------------------------------------
+def _pdu(data: Mapping[str, Any], missing: dict[str, str], notes: list[str]) -> dict[str, Any]:
+    """Return inlets and outlets; volts, amperes and breakers stand in no field of NetBox."""
+    entry = _height(data, missing, least=0) | _weight(data, missing)
+    records = _records(data, "power-outlets")
+    outlets = Counter(OUTLETS[kind] for kind in (str(each.get("type")) for each in records) if kind in OUTLETS)
+    others = sorted({str(each.get("type")) for each in records} - OUTLETS.keys())
+    if others:
+        missing["outlets of other types"] = f"the catalog has no word for {', '.join(others)}"
+    if not records:
+        missing["outlets"] = "the file lists none; count them by type"
+    legless = sum(each.get("feed_leg") is None for each in records)
+    if legless:
+        notes.append(f"{legless} of {counted(len(records), 'outlet')} name no feed_leg: their phase stays unknown")
+    advice = "NetBox has no field for it; take it from the vendor's document"
+    missing |= dict.fromkeys(("phases", "voltage_v", "voltage_reference", "inlet_a", "banks", "bank_breaker_a"), advice)
+    missing["capacity_w"] = f"{_inlets(data)}; write what it carries without derating"
+    inlets = _records(data, "power-ports")
+    return entry | ({"inputs": len(inlets)} if inlets else {}) | ({"outlets": dict(outlets)} if outlets else {})
 
 
 # -- switches -----------------------------------------------------------------------------------------------------
