@@ -17,7 +17,8 @@ Target = Annotated[
     str | None,
     typer.Argument(
         metavar="[WHAT]",
-        help="r03.feed_a, or the name of a rack, a part of the power chain, or cooling; left out, the whole site.",
+        help="r03.feed_a, pue, or the name of a rack, a part of the power chain, cooling or a hall; "
+        "left out, the whole site.",
     ),
 ]
 
@@ -59,19 +60,22 @@ def explanation_text(found: Explanation) -> str:
 def _sum_text(part: Sum) -> str:
     """Return a sum with its addends, their values in one column."""
     values = [*(addend.value for addend in part.addends), part.total]
-    width = max(len(_number(value)) for value in values)
+    width = max(len(_number(value, part.unit)) for value in values)
     lines = [f"{part.name}:"]
     for addend in part.addends:
         lines += [
-            f"  {_number(addend.value):>{width}} {part.unit}  {addend.item}: {addend.how}",
+            f"  {_number(addend.value, part.unit):>{width}} {part.unit}  {addend.item}: {addend.how}",
             f"  {'':{width}} {'':{len(part.unit)}}    from {addend.source}",
         ]
-    return "\n".join([*lines, f"= {_number(part.total):>{width}} {part.unit}"])
+    return "\n".join([*lines, f"= {_number(part.total, part.unit):>{width}} {part.unit}"])
 
 
 def _figure_text(part: Figure) -> str:
-    return f"{part.name}: {_number(part.value)} {part.unit} = {part.how}\n    from {part.source}"
+    return f"{part.name}: {_number(part.value, part.unit)} {part.unit} = {part.how}\n    from {part.source}"
 
 
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else grouped(value)
+def _number(value: float | None, unit: str) -> str:
+    if value is None:
+        return "unknown"
+    decimals = {"°C": 1, "L/min": 1, "W/W": 2}.get(unit, 0)
+    return f"{value:.{decimals}f}" if decimals else grouped(value)

@@ -8,10 +8,12 @@ from typing import Literal
 from coldaisle.check.places import grouped_by, named, racks_of
 from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
 from coldaisle.plan.placement import BUDGETED, Placed
+from coldaisle.plan.space import floor_area_m2
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, budget_source, figure_source
+from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
-from coldaisle.units import watts
+from coldaisle.units import grouped, watts
 
 
 def kind_of(placed: Placed) -> Literal["systems", "switches"]:
@@ -118,17 +120,44 @@ def _limits(spec: SiteSpec, rack: RackPlan) -> Iterator[Figure]:
         floor = spec.marks.where((*placed.path, "max_weight_kg"))
         weight = placed.spec.max_weight_kg
         yield Figure(name="weight that it carries", unit="kg", value=weight, how="as written", source=floor)
+    yield Figure(name="blanking panels", unit="rack units", value=float(rack.blank_u), how="free", source=height)
+    yield from _floor(spec, rack, placed)
+    if rack.usable_depth_mm is not None:
+        where = spec.marks.where((*placed.path, "usable_depth_mm"))
+        yield Figure(name="room in depth", unit="mm", value=rack.usable_depth_mm, how="as written", source=where)
+    if placed.spec.rear_door is not None:
+        where = spec.marks.where((*placed.path, "rear_door"))
+        how = f"of {watts(rack.heat_air_w)} into air, as far as {watts(placed.spec.rear_door.capacity_w)} go"
+        yield Figure(name="heat into the rear door", unit="W", value=rack.heat_door_w, how=how, source=where)
     loc = ("facility", "density", "air_limit_w")
     limit = spec.marks.where(loc) if spec.marks.existing(loc) == loc else "the default of facility.density"
     density = spec.facility.density.air_limit_w
     yield Figure(name="usual limit of air", unit="W", value=density, how="a rack", source=limit)
     if rack.airflow_cfm is not None:
         how = f"1.76 x {watts(rack.heat_air_w)} / the rise of {rack.cooling}"
-        yield Figure(name="air", unit="CFM", value=rack.airflow_cfm, how=how, source="coldaisle/plan/cooling.py")
+        yield Figure(name="air", unit="CFM", value=rack.airflow_cfm, how=how, source="coldaisle/plan/climate.py")
+
+
+def _floor(spec: SiteSpec, rack: RackPlan, placed: PlacedRack) -> Iterator[Figure]:
+    """Yield the load on the floor and what it carries, where it has a limit; a load that is not known is told."""
+    if rack.floor_limit_kg_m2 is None:
+        return
+    area_m2, empty_kg = floor_area_m2(placed), placed.spec.empty_weight_kg
+    weights = f"{_kilograms(rack.weight_kg)} and {_kilograms(empty_kg)} of the rack itself"
+    area = "an unknown area" if area_m2 is None else f"{area_m2:.2f} m2"
+    where = spec.marks.where(placed.path)
+    load = rack.floor_kg_m2
+    yield Figure(name="load on the floor", unit="kg/m2", value=load, how=f"{weights}, on {area}", source=where)
+    limit = rack.floor_limit_kg_m2
+    yield Figure(name="what the floor carries", unit="kg/m2", value=limit, how="as written", source=where)
+
+
+def _kilograms(value: float | None) -> str:
+    return "an unknown weight" if value is None else f"{value:g} kg"
 
 
 def by_rack(
-    spec: SiteSpec, values: Iterable[tuple[RackPlan, str, float | None]], what: str, source: str
+    spec: SiteSpec, values: Iterable[tuple[RackPlan, str, float | None]], what: str, source: str, unit: str = "W"
 ) -> Iterator[Addend]:
     """
     Return an addend for racks of one line of the spec that count the same.
@@ -138,13 +167,15 @@ def by_rack(
         values: Each rack, what of it counts (a feed, or nothing), and its value.
         what: What the value is, such as `of heat into air`.
         source: Where to read on; `{}` stands for the first of the racks.
+        unit: Unit of the values.
     """
     racks = racks_of(spec)
     for (_, label, each), group in grouped_by(values, lambda v: (racks[v[0].name].path, v[1], v[2])).items():
         names = [rack.name for rack, _, _ in group]
+        value = "unknown" if each is None else f"{grouped(each)} {unit}"
         yield Addend(
             item=named(names) + label,
-            how=f"{watts(each)} {what}" + (" each" if len(group) > 1 else ""),
+            how=f"{value} {what}" + (" each" if len(group) > 1 else ""),
             value=None if each is None else len(group) * each,
             source=source.format(names[0] + label.replace(", feed ", ".feed_")),
         )

@@ -11,7 +11,7 @@ from coldaisle.plan.placement import BUDGETED
 from coldaisle.plan.power import total
 from coldaisle.spec.sections import SiteSpec
 
-Unit = Literal["W", "kg", "rack units", "A", "CFM", "L/min"]
+Unit = Literal["W", "kg", "rack units", "A", "CFM", "L/min", "°C", "kg/m2", "mm", "pumps", "W/W"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
