@@ -5,9 +5,9 @@ A proposal is advice for the person who writes the spec. It moves nothing that i
 reads it: only what somebody pastes into the spec counts.
 """
 
-from coldaisle.proposal.propose import propose
+from coldaisle.proposal.headroom import room
+from coldaisle.proposal.placing import propose
 from coldaisle.proposal.records import Limit, Proposal, Room, Want
-from coldaisle.proposal.room import room
-from coldaisle.proposal.wanted import wanted
+from coldaisle.proposal.wants import wanted
 
 __all__ = ["Limit", "Proposal", "Room", "Want", "propose", "room", "wanted"]

@@ -151,7 +151,10 @@ class _Trials:
         before, after = floor.as_is(alike), floor.trial(alike, want.pool, want.system, units)
         new = after.findings - before.findings
         adds = self._shared.added(before, after)
-        stops = _stops(alike, after, [found for found in new if self._rules.bad(found)], self._shared, adds)
+        bad = [found for found in new if self._rules.bad(found)]
+        if self._rules.strict and after.weightless:
+            bad += [found for found in after.findings if found.check == "weight-unknown" and found not in bad]
+        stops = _stops(alike, after, bad, self._shared, adds)
         known = {key: value for key, value in adds.items() if value is not None}
         return _Tried(units, len(new) + len(after.weightless), known, after.weightless, stops)
 
@@ -204,6 +207,9 @@ def _stops(alike: Alike, after: Trial, bad: Sequence[Finding], shared: Shared, a
         found = [_limit(alike, finding) for finding in sorted(bad, key=lambda each: (each.check, each.what))]
         # The other feed of a pair fails alike: one of them says it. Figures that are missing are all told.
         return tuple({limit.what if limit.unknown else limit.check: limit for limit in reversed(found)}.values())
+    missing = [found for found in after.findings if found.check == _FIGURE_MISSING]
+    if after.unknown and missing:
+        return tuple(_limit(alike, found) for found in sorted(missing, key=lambda each: each.what))
     names = [f"{name} of {after.rack.name}" for name in after.unknown]
     names += sorted(
         {f"the load of {key[0]}" for key, value in adds.items() if value is None or shared.limit(key).load is None}
