@@ -18,7 +18,8 @@ from coldaisle.check.places import (
     racks_of,
 )
 from coldaisle.plan.model import DevicePlacement, FeedPlan, RackPlan, SitePlan, UpstreamPlan
-from coldaisle.plan.power import ancestors, spread_psus
+from coldaisle.plan.power import spread_psus
+from coldaisle.plan.power_chain import ancestors
 from coldaisle.spec.catalog import Psus
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec

@@ -43,7 +43,10 @@ def placed_devices(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> dict[st
 
 def loads_of(devices: Iterable[Placed]) -> tuple[Load, ...]:
     """Return what each device draws, and on how many supplies."""
-    return tuple(Load(each.placement.max_power_w, each.psus.count if each.psus else None) for each in devices)
+    return tuple(
+        Load(each.placement.max_power_w, each.psus.count if each.psus else None, each.placement.draws)
+        for each in devices
+    )
 
 
 def _by_unit(placed: Placed) -> tuple[int, str]:

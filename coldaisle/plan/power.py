@@ -6,13 +6,14 @@ A figure that is not known stays unknown through every sum: a missing draw must 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
+from coldaisle.plan.model import NO_DRAWS, DrawsPlan
 from coldaisle.spec.catalog import PowerShelves
-from coldaisle.spec.power import UpstreamPower, VoltageReference
+from coldaisle.spec.power import VoltageReference
 
 Watts = float | None
 """Watts, or None where a figure is not known."""
@@ -76,10 +77,15 @@ def shelf_power_w(shelves: PowerShelves, *, redundancy: Literal["none", "shelf",
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A device's draw and how many power supplies it has; None is not known."""
+    """A device's largest draw, what it draws otherwise, and how many power supplies it has; None is not known."""
 
     draw_w: float | None
     psus: int | None
+    draws: DrawsPlan = NO_DRAWS
+
+    def of_kind(self, kind: str) -> Load:
+        """Return the load with another kind of draw in place of the largest, by its name in DrawsPlan."""
+        return Load(getattr(self.draws, kind), self.psus)
 
 
 def spread_psus(psus: int, feeds: int) -> tuple[int, ...]:
@@ -115,44 +121,3 @@ def feed_loads_w(loads: Iterable[Load], feeds: int, lost: frozenset[int] = froze
         for feed, share in enumerate(feed_shares(psus, feeds, lost)):
             sums[feed] = (sums[feed] or 0.0) + share * load.draw_w
     return tuple(sums)
-
-
-# -- the chain above the racks ------------------------------------------------------------------------------------
-def ancestors(name: str | None, chain: Mapping[str, UpstreamPower]) -> tuple[str, ...]:
-    """Return a part of the chain and everything above it; a loop or an unknown name ends the walk."""
-    found: list[str] = []
-    while name is not None and name in chain and name not in found:
-        found.append(name)
-        name = chain[name].fed_by
-    return tuple(found)
-
-
-def chain_loads_w(
-    chain: Sequence[UpstreamPower], leaf_loads: Mapping[str, Sequence[float | None]]
-) -> dict[str, float | None]:
-    """
-    Return what each part of the chain carries, through any depth, in watts.
-
-    Args:
-        chain: Utility, UPS, panels …
-        leaf_loads: Loads of the circuits that hang on a part directly, by its name.
-
-    A draw that an operator allocated to a part replaces the sum of what hangs below it.
-    """
-    children: dict[str | None, list[UpstreamPower]] = {}
-    for part in chain:
-        children.setdefault(part.fed_by, []).append(part)
-    loads: dict[str, float | None] = {}
-
-    def load_of(part: UpstreamPower, above: frozenset[str]) -> float | None:
-        if part.name not in loads:
-            below = [
-                load_of(child, above | {part.name}) for child in children.get(part.name, ()) if child.name not in above
-            ]
-            summed = total([*below, *leaf_loads.get(part.name, ())])
-            loads[part.name] = summed if part.allocated_w is None else part.allocated_w
-        return loads[part.name]
-
-    for part in chain:
-        load_of(part, frozenset({part.name}))
-    return loads

@@ -20,12 +20,10 @@ from coldaisle.plan.model.facility import (
     CoolingPlan,
     DevicePlacement,
     FacilityPlan,
-    FeedPlan,
     LedgerLine,
     OverheadPlan,
     PuePlan,
     RackPlan,
-    UpstreamPlan,
 )
 from coldaisle.plan.model.nodes import (
     BmcPlan,
@@ -38,16 +36,20 @@ from coldaisle.plan.model.nodes import (
     ProvisioningPlan,
     RdmaPlan,
 )
+from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
 
 __all__ = [
+    "NO_DRAWS",
     "SCHEMA_VERSION",
     "AutoscalerPlan",
+    "BankPlan",
     "BmcPlan",
     "CablePlan",
     "ClusterPlan",
     "CoolingPlan",
     "DevicePlacement",
+    "DrawsPlan",
     "End",
     "EndpointPlan",
     "FabricPlan",
@@ -63,6 +65,7 @@ __all__ = [
     "NodePlan",
     "OsPlan",
     "OverheadPlan",
+    "PhasePlan",
     "PlayPlan",
     "PoolPlan",
     "ProvisioningPlan",
@@ -72,6 +75,7 @@ __all__ = [
     "ReleasePlan",
     "RoceClassPlan",
     "SitePlan",
+    "StartGroupPlan",
     "SwitchPlan",
     "UpstreamPlan",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from coldaisle.plan.model.power import NO_DRAWS, DrawsPlan, FeedPlan, StartGroupPlan, UpstreamPlan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
@@ -15,39 +17,6 @@ class LedgerLine:
     each: float | None
     total: float | None
     source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedPlan:
-    """
-    One circuit from a panel to a rack: what it may carry, what it carries, and after the worst loss of other feeds.
-
-    A load is None when a figure that it needs is not known.
-    """
-
-    name: str
-    voltage_v: float
-    voltage_reference: Literal["line-to-line", "line-to-neutral"]
-    phases: Literal[1, 3]
-    breaker_a: float
-    derating: float
-    power_factor: float
-    capacity_w: float
-    load_w: float | None
-    load_after_loss_w: float | None
-    upstream: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpstreamPlan:
-    """Utility, UPS, panel …: what it may carry, what hangs below it, and after the worst loss of one beside it."""
-
-    name: str
-    kind: str
-    capacity_w: float
-    load_w: float | None
-    load_after_loss_w: float | None
-    fed_by: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +33,7 @@ class DevicePlacement:
     psus: int | None = None
     depth_mm: float | None = None
     airflow: str | None = None
+    draws: DrawsPlan = NO_DRAWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +70,7 @@ class RackPlan:
     max_weight_kg: float | None = None
     floor_kg_m2: float | None = None
     floor_limit_kg_m2: float | None = None
+    draws: DrawsPlan = NO_DRAWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +130,16 @@ class PuePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacilityPlan:
-    """Racks, feeds and cooling of a site, with totals in watts."""
+    """
+    Racks, feeds and cooling of a site, with totals in watts.
+
+    `start_order` is None where a start-up draw is not known.
+    """
 
     racks: tuple[RackPlan, ...]
     cooling: tuple[CoolingPlan, ...]
     it_power_w: float | None
     upstream: tuple[UpstreamPlan, ...] = ()
     pue: PuePlan | None = None
+    it_draws: DrawsPlan = NO_DRAWS
+    start_order: tuple[StartGroupPlan, ...] | None = None

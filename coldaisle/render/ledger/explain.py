@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from coldaisle.plan.model import RackPlan, SitePlan
 from coldaisle.plan.placement import placed_devices
-from coldaisle.render.ledger.chain import Chain
+from coldaisle.render.ledger.chain import ChainLedger
 from coldaisle.render.ledger.cooling import explain_cooling, explain_hall, explain_pue
 from coldaisle.render.ledger.feeds import explain_feed
 from coldaisle.render.ledger.racks import explain_rack, site_sum
@@ -68,7 +68,7 @@ def _explainers(spec: SiteSpec, plan: SitePlan) -> dict[str, Callable[[], Explan
     for rack in plan.facility.racks:
         add_rack(rack)
     for part in plan.facility.upstream:
-        add((part.name, f"upstream.{part.name}"), lambda name=part.name: Chain(spec, plan, devices).explain(name))  # type: ignore[misc]  # bound now
+        add((part.name, f"upstream.{part.name}"), lambda name=part.name: ChainLedger(spec, plan, devices).explain(name))  # type: ignore[misc]  # bound now
     for unit in plan.facility.cooling:
         add((unit.name, f"cooling.{unit.name}"), lambda unit=unit: explain_cooling(spec, plan, unit))  # type: ignore[misc]  # bound now
     add((plan.name,), lambda: _site(spec, plan))

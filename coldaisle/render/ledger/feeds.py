@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coldaisle.check.places import circuit, racks_of
 from coldaisle.plan.model import FeedPlan, RackPlan, SitePlan
 from coldaisle.plan.placement import Placed, loads_of
-from coldaisle.plan.power import ancestors, feed_loads_w, feed_shares, spread_psus
+from coldaisle.plan.power import feed_shares, spread_psus
+from coldaisle.plan.power_chain import Chain
+from coldaisle.plan.power_racks import RackPower, RackPowers
 from coldaisle.render.ledger.racks import alike, draw_source, item, kind_of
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, figure_source
-from coldaisle.spec.power import UpstreamPower
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, watts
 
@@ -57,23 +58,25 @@ def _sum_after(here: _Circuit, label: str, lost: frozenset[int]) -> Sum:
 
 def _worst_loss(here: _Circuit) -> tuple[str, frozenset[int]] | None:
     """Return the loss that leaves the feed most to carry, by name, or None where no loss touches it."""
-    chain = {part.name: part for part in here.spec.facility.power.upstream}
-    losses = dict(_losses(here, chain))
-    count, loads = len(here.rack.feeds), loads_of(here.devices)
-    after = {label: feed_loads_w(loads, count, lost)[here.at] for label, lost in losses.items()}
+    power = _power(here)
+    losses = dict(_losses(here, power))
+    after = {label: power.after[lost][here.at] for label, lost in losses.items()}
     unknown = [label for label, load in after.items() if load is None]
     label = unknown[0] if unknown else max(after, key=lambda name: after[name] or 0.0, default=None)
     return None if label is None else (label, losses[label])
 
 
-def _losses(here: _Circuit, chain: Mapping[str, UpstreamPower]) -> Iterator[tuple[str, frozenset[int]]]:
-    """Return each loss that leaves this feed alive: of a feed, or of a part of the chain with all feeds below it."""
-    above = [ancestors(feed.upstream, chain) for feed in here.rack.feeds]
+def _power(here: _Circuit) -> RackPower:
+    feeds = racks_of(here.spec)[here.rack.name].spec.power_feeds
+    return RackPowers(Chain(here.spec.facility.power.upstream)).of(feeds, loads_of(here.devices))
+
+
+def _losses(here: _Circuit, power: RackPower) -> Iterator[tuple[str, frozenset[int]]]:
+    """Yield each loss that leaves this feed alive: of a feed, or of a part of the chain with all feeds below it."""
     for other, feed in enumerate(here.rack.feeds):
         if other != here.at:
             yield f"feed {feed.name}", frozenset({other})
-    for part in sorted({name for path in above for name in path}):
-        lost = frozenset(at for at, path in enumerate(above) if part in path)
+    for part, lost in power.lost_parts.items():
         if here.at not in lost:
             yield part, lost
 

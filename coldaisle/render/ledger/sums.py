@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from coldaisle.check.places import catalog_line
+from coldaisle.plan.model import NO_DRAWS, DrawsPlan
 from coldaisle.plan.placement import BUDGETED
 from coldaisle.plan.power import total
 from coldaisle.spec.sections import SiteSpec
@@ -73,3 +74,12 @@ def figure_source(spec: SiteSpec, kind: Literal["systems", "switches"], model: s
 def budget_source(where: str) -> str:
     """Return the source of a figure that the site itself gives."""
     return f"{BUDGETED} ({where})"
+
+
+_KINDS = (("typical", "typical_w"), ("transient", "transient_w"), ("start-up", "startup_w"))
+
+
+def draw_figures(draws: DrawsPlan, how: str, source: str) -> Iterator[Figure]:
+    """Yield the draws beside the maximum; none where no kind of them is known."""
+    for name, kind in _KINDS if draws != NO_DRAWS else ():
+        yield Figure(name=f"{name} draw", unit="W", value=getattr(draws, kind), how=how, source=source)
