@@ -111,9 +111,9 @@ def _has_another(model: Sourced, figure: str) -> bool:
 
 
 def _facts(kind: str, name: str, model: Sourced, where: Where) -> Iterator[Fact]:
-    for figure in type(model).model_fields:
-        value = getattr(model, figure)
-        if figure == "source" or value in (None, {}, []):
+    for figure in dict.fromkeys(("vendor", "description", *type(model).model_fields)):
+        value = getattr(model, figure, None)
+        if figure == "source" or value in (None, {}, [], ""):
             continue
         place = where(kind, name, figure) or where(kind, name)
         for below, text in _texts(figure, value):
