@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coldaisle.check import open_site
 from coldaisle.cli import main
-from coldaisle.render.pictures import pictures
+from coldaisle.plan import plan_site
+from coldaisle.render.pictures import coolant_diagram, elevation, pictures, rear_elevation, row_map
 from coldaisle.render.pictures.canvas import Meter
+from coldaisle.render.pictures.elevation import free_units
+from tests.unit.floor_sites import facility, pool, site
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -30,12 +34,60 @@ def test_pictures_stand_alone(name: str) -> None:
         assert "http" not in svg.replace("http://www.w3.org/", "")
 
 
-def test_every_device_is_drawn() -> None:
-    """The fronts of the racks name every device of the plan."""
+@pytest.mark.parametrize("side", ["front", "rear"])
+def test_every_device_is_drawn(side: str) -> None:
+    """Both sides of the racks name every device of the plan."""
     checked = open_site(ROOT / "inventory" / "h100-pod")
-    text = "".join(pictures(checked.spec, checked.plan).values())
+    drawn = pictures(checked.spec, checked.plan)
+    text = "".join(svg for name, svg in drawn.items() if name.startswith(f"{side} of "))
     devices = [device.device for rack in checked.plan.facility.racks for device in rack.devices]
     assert [device for device in devices if f"<title>{device}: " not in text] == []
+
+
+def test_the_rear_is_mirrored_and_says_where_supplies_hang() -> None:
+    """From behind, the last rack stands at the left, its last feed first; six supplies on three feeds are two each."""
+    checked = open_site(ROOT / "inventory" / "h100-pod")
+    svg = rear_elevation(checked.plan.facility.racks[6:8])
+    assert svg.index(">r02<") < svg.index(">r01<")
+    assert svg.index(">c<") < svg.index(">b<") < svg.index(">a<")
+    assert ">2 a, 2 b, 2 c<" in svg
+
+
+def test_what_is_not_known_is_said_in_pictures() -> None:
+    """A device without supplies, a loop without temperatures and a rack without a limit say so, and show no figure."""
+    racks = [{"name": "r01", "liquid_cooling": "cdu"}]
+    cdu = {"name": "cdu", "kind": "liquid", "units": 1, "capacity_w_each": 20_000.0}
+    spec = site(facility=facility(racks, cooling=[cdu]), node_pools={"p": pool("r01-n1")})
+    plan = plan_site(spec)
+    unplugged = replace(plan.facility.racks[0].devices[0], psus=None, airflow=None, depth_mm=None)
+    rack = replace(plan.facility.racks[0], devices=(unplugged,))
+    rear = rear_elevation([rack])
+    assert ">supplies unknown<" in rear
+    assert ">air?<" in rear
+    assert "of unknown depth" in rear
+    coolant = coolant_diagram(plan)
+    assert all(words in coolant for words in (">? °C<", ">flow unknown<", ">pumps unknown<", ">nothing is left<"))
+    assert ">no limit<" in row_map(spec, plan, "hall1", "row1")
+
+
+def test_free_units_are_drawn_as_blanking_panels() -> None:
+    """Each run of free units is one hatched box that counts its panels, and all of them add up to the plan's."""
+    checked = open_site(ROOT / "inventory" / "h100-pod")
+    racks = checked.plan.facility.racks
+    for rack in racks:
+        assert sum(last - first + 1 for first, last in free_units(rack)) == rack.blank_u == rack.height_u - rack.used_u
+    assert "blanking panel" in elevation(racks[:1])
+
+
+def test_coolant_units_that_are_alike_are_drawn_once() -> None:
+    """Eight racks with a coolant unit of their own make one loop in the diagram, which names the first and the last."""
+    loop = {"kind": "liquid", "units": 1, "capacity_w_each": 20_000.0, "pumps_each": 2, "redundant_pumps": 1}
+    racks = [{"name": f"r{at}", "liquid_cooling": f"cdu-r{at}"} for at in range(1, 9)]
+    cooling = [{"name": f"cdu-r{at}", **loop} for at in range(1, 9)]
+    plan = plan_site(site(facility=facility(racks, cooling=cooling)))
+    svg = coolant_diagram(plan)
+    assert ">cdu-r1 … cdu-r8 (8 alike), liquid<" in svg
+    assert svg.count("pumps a unit") == 1
 
 
 def test_over_and_unknown_are_words() -> None:
@@ -52,4 +104,11 @@ def test_the_command_writes_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         main()
     assert not done.value.code
     names = {path.name for path in (tmp_path / "a" / "b").iterdir()}
-    assert names == {"one-line_diagram.svg", "map_of_hall1.svg", "front_of_hall1_row1_r01_r02.svg"}
+    assert names == {
+        "one-line_diagram.svg",
+        "coolant_diagram.svg",
+        "map_of_hall1.svg",
+        "map_of_hall1_row1.svg",
+        "front_of_hall1_row1_r01_r02.svg",
+        "rear_of_hall1_row1_r01_r02.svg",
+    }

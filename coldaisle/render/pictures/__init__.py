@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from coldaisle.plan.model import SitePlan
+from coldaisle.render.pictures.coolant import coolant_diagram
 from coldaisle.render.pictures.elevation import elevation, elevations
 from coldaisle.render.pictures.hall import hall_map
 from coldaisle.render.pictures.one_line import one_line
+from coldaisle.render.pictures.rear import rear_elevation, rear_elevations
+from coldaisle.render.pictures.row import row_map, row_maps
 from coldaisle.spec.sections import SiteSpec
 
 
 def pictures(spec: SiteSpec, plan: SitePlan) -> dict[str, str]:
-    """Return every picture of a site, as SVG by its name: the power chain, each hall, each few racks."""
+    """Return every picture of a site, as SVG by its name: power chain, cooling, halls, rows, and each few racks."""
     found = {"one-line diagram": one_line(plan)} if plan.facility.upstream else {}
+    if plan.facility.cooling:
+        found["coolant diagram"] = coolant_diagram(plan)
     halls = dict.fromkeys(rack.hall for rack in plan.facility.racks)
     found |= {f"map of {hall}": hall_map(spec, plan, hall) for hall in sorted(halls)}
-    return found | {f"front of {name}": picture for name, picture in elevations(plan)}
+    found |= {f"map of {name}": picture for name, picture in row_maps(spec, plan)}
+    found |= {f"front of {name}": picture for name, picture in elevations(plan)}
+    return found | {f"rear of {name}": picture for name, picture in rear_elevations(plan)}
 
 
-__all__ = ["elevation", "elevations", "hall_map", "one_line", "pictures"]
+__all__ = [
+    "coolant_diagram", "elevation", "elevations", "hall_map", "one_line", "pictures", "rear_elevation",
+    "rear_elevations", "row_map", "row_maps",
+]  # fmt: skip

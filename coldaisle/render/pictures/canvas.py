@@ -84,10 +84,13 @@ class Sheet:
         if hatch:
             self.drawing.append(draw.Rectangle(*corner, *size, fill=self._hatch(hatch), pointer_events="none"))
 
-    def line(self, points: Sequence[tuple[float, float]], *, thick: float = 1, ink: str = INK) -> None:
+    def line(
+        self, points: Sequence[tuple[float, float]], *, thick: float = 1, ink: str = INK, dashed: bool = False
+    ) -> None:
         """Draw a line through points."""
         flat = [value for point in points for value in point]
-        self.drawing.append(draw.Lines(*flat, fill="none", stroke=ink, stroke_width=thick))
+        looks = {"stroke_dasharray": "6 4"} if dashed else {}
+        self.drawing.append(draw.Lines(*flat, fill="none", stroke=ink, stroke_width=thick, **looks))
 
     def meter(self, bar: Meter, corner: tuple[float, float], size: tuple[float, float]) -> None:
         """Draw a bar that is full at its limit, with its label at the left and its figure at the right."""
@@ -101,12 +104,27 @@ class Sheet:
         self.text(bar.label, (x + 5, baseline), SMALL)
         self.text(bar.figure, (x + width - 5, baseline), SMALL, anchor="end", bold=bar.over)
 
+    def column(self, bar: Meter, corner: tuple[float, float], size: tuple[float, float]) -> None:
+        """Draw an upright bar that is full at its limit, its figure on it and its label below."""
+        (x, y), (width, height) = corner, size
+        self.box(corner, size, fill=ALARMED if bar.over else EMPTY, tip=bar.tip)
+        if bar.over:
+            self.box((x + 1, y + 1), (width - 2, height - 2), fill="none", frame=ALARM, thick=2)
+        elif bar.part:
+            filled = (height - 1) * bar.part
+            self.box((x + 0.5, y + height - 0.5 - filled), (width - 1, filled), fill=CALM, frame="none")
+        middle = x + width / 2
+        self.text(bar.figure, (middle, y + height / 2 + 4), SMALL, anchor="middle", bold=bar.over)
+        self.text(bar.label, (middle, y + height + SMALL + 2), SMALL, anchor="middle")
+
     def _hatch(self, name: str) -> draw.Pattern:
         if name not in self._hatches:
             pattern = draw.Pattern(width=6, height=6, patternUnits="userSpaceOnUse")
-            ink = {"switch": "#6f5a1e", "service": "#2f5f3f"}[name]
+            ink = {"switch": "#6f5a1e", "service": "#2f5f3f", "blank": "#b4b4b4"}[name]
             if name == "service":
                 pattern.append(draw.Circle(3, 3, 0.9, fill=ink))
+            elif name == "blank":
+                pattern.append(draw.Lines(0, 3, 6, 3, fill="none", stroke=ink, stroke_width=0.8))
             else:
                 pattern.append(draw.Lines(0, 6, 6, 0, fill="none", stroke=ink, stroke_width=0.8))
             self._hatches[name] = pattern
@@ -132,6 +150,8 @@ class Meter:
     label: str
     part: float | None
     tip: str
+    instead: str = ""
+    """What is said in place of the figure, such as that there is no limit."""
 
     @property
     def over(self) -> bool:
@@ -142,7 +162,7 @@ class Meter:
     def figure(self) -> str:
         """Return the part as people read it: `40 %`, `! 118 %`, `unknown`."""
         if self.part is None:
-            return "unknown"
+            return self.instead or "unknown"
         shown = f"{100 * self.part:.0f} %"
         return f"! {shown}" if self.over else shown
 
@@ -150,6 +170,11 @@ class Meter:
 def part_of(value: float | None, limit: float | None) -> float | None:
     """Return how much of a limit is reached, or None where either is not known."""
     return None if value is None or limit is None or limit <= 0 else value / limit
+
+
+def unlimited(limit: float | None) -> str:
+    """Return what a bar says in place of a figure that has no limit, and nothing where it has one."""
+    return "no limit" if limit is None else ""
 
 
 def fitting(words: str, width: float, size: int = NORMAL) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import drawsvg as draw
 
 from coldaisle.plan.model import DevicePlacement, FeedPlan, RackPlan, SitePlan
+from coldaisle.plan.space import units_of
 from coldaisle.render.pictures.canvas import (
     ALARM,
     CALM,
@@ -25,18 +26,18 @@ from coldaisle.units import kilowatts, percent, watts
 
 UNIT, NUMBERS, BODY, FEED, GAP = 14, 26, 180, 32, 22
 """Pixels: height of a rack unit, widths of the unit numbers, of a rack, of a feed's bar, and of the gap to the next."""
-HEAD, FOOT, MARGIN, STRIPE = 104, 46, 20, 18
+HEAD, FOOT, MARGIN, STRIPE = 104, 60, 20, 18
 TOGETHER = 4
 """Racks in one picture: as many as a sheet of paper shows legibly."""
-FILLS = {"node": "#dbe8f5", "switch": "#f6edd2", "service": "#dff0e3"}
-HATCHES = {"node": None, "switch": "switch", "service": "service"}
-"""Patterns beside the colours: nodes are plain, switches striped, service hosts dotted."""
+FILLS = {"node": "#dbe8f5", "switch": "#f6edd2", "service": "#dff0e3", "blank": EMPTY}
+HATCHES = {"node": None, "switch": "switch", "service": "service", "blank": "blank"}
+"""Patterns beside the colours: nodes are plain, switches striped, service hosts dotted, free units lined across."""
 
 
 def elevation(racks: Sequence[RackPlan]) -> str:
     """Return the front of some racks of a row, side by side, as SVG."""
     tallest = max(rack.height_u for rack in racks)
-    width = max(2 * MARGIN + sum(_width(rack) + GAP for rack in racks) - GAP, 560)
+    width = max(2 * MARGIN + sum(width_of(rack) + GAP for rack in racks) - GAP, 560)
     names = first_to_last(rack.name for rack in racks)
     place = f"{racks[0].hall}, {racks[0].row}"
     sheet = Sheet(
@@ -48,33 +49,42 @@ def elevation(racks: Sequence[RackPlan]) -> str:
     )
     sheet.text(f"{place}: front of {names}", (MARGIN, 26), LARGE, bold=True)
     sheet.text("bars: feeds, filled to the load; line: after the worst loss", (MARGIN, 46), SMALL)
-    _legend(sheet)
+    legend(sheet)
     left = float(MARGIN)
     for rack in racks:
         _rack(sheet, rack, left, HEAD + (tallest - rack.height_u) * UNIT)
-        left += _width(rack) + GAP
+        left += width_of(rack) + GAP
     return sheet.svg()
 
 
 def elevations(plan: SitePlan) -> Iterator[tuple[str, str]]:
     """Return pictures of the fronts of all racks, row by row, a few racks each, by hall, row and names."""
+    for name, some in racks_together(plan):
+        yield name, elevation(some)
+
+
+def racks_together(plan: SitePlan) -> Iterator[tuple[str, list[RackPlan]]]:
+    """Yield the racks of a site, row by row, a few at once, with the name of their picture."""
     rows: dict[tuple[str, str], list[RackPlan]] = {}
     for rack in plan.facility.racks:
         rows.setdefault((rack.hall, rack.row), []).append(rack)
     for (hall, row), racks in sorted(rows.items()):
         for at in range(0, len(racks), TOGETHER):
             some = racks[at : at + TOGETHER]
-            yield f"{hall}, {row}, {first_to_last(rack.name for rack in some)}", elevation(some)
+            yield f"{hall}, {row}, {first_to_last(rack.name for rack in some)}", some
 
 
-def _legend(sheet: Sheet) -> None:
-    for at, (kind, name) in enumerate((("node", "node"), ("switch", "switch"), ("service", "service host"))):
-        x = MARGIN + at * 80
+def legend(sheet: Sheet) -> None:
+    """Say which kinds of devices look how."""
+    kinds = (("node", "node"), ("switch", "switch"), ("service", "service host"), ("blank", "free"))
+    for at, (kind, name) in zip((0, 80, 160, 270), kinds, strict=True):
+        x = MARGIN + at
         sheet.box((x, 54), (16, 12), fill=FILLS[kind], hatch=HATCHES[kind])
         sheet.text(name, (x + 21, 64), SMALL)
 
 
-def _width(rack: RackPlan) -> float:
+def width_of(rack: RackPlan) -> float:
+    """Return the width of a rack with its unit numbers and its feeds."""
     return NUMBERS + BODY + FEED * len(rack.feeds)
 
 
@@ -82,16 +92,39 @@ def _rack(sheet: Sheet, rack: RackPlan, left: float, top: float) -> None:
     body, bottom = left + NUMBERS, top + rack.height_u * UNIT
     sheet.text(rack.name, (body, top - 8), NORMAL + 2, bold=True)
     sheet.box((body, top), (BODY, rack.height_u * UNIT), fill=EMPTY, thick=2)
-    sheet.ruler(f"units-{rack.height_u}", _units(rack.height_u), (body, bottom))
+    sheet.ruler(f"units-{rack.height_u}", unit_lines(rack.height_u), (body, bottom))
+    for first, last in free_units(rack):
+        _blank(sheet, first, last, body, bottom)
     for device in rack.devices:
         _device(sheet, device, body, bottom)
     for at, feed in enumerate(rack.feeds):
-        _feed(sheet, feed, body + BODY + FEED * at + 8, top, rack.height_u * UNIT)
+        feed_bar(sheet, feed, body + BODY + FEED * at + 8, top, rack.height_u * UNIT)
     for at, words in enumerate(_foot(rack)):
         sheet.text(words, (body, bottom + 16 + 14 * at), SMALL)
 
 
-def _units(height_u: int) -> list[draw.DrawingBasicElement]:
+def free_units(rack: RackPlan) -> Iterator[tuple[int, int]]:
+    """Yield the runs of free units of a rack, from the bottom up: the first and the last of each."""
+    taken = {unit for device in rack.devices for unit in units_of(device)}
+    first: int | None = None
+    for unit in range(1, rack.height_u + 2):
+        free = unit <= rack.height_u and unit not in taken
+        if free and first is None:
+            first = unit
+        elif not free and first is not None:
+            yield first, unit - 1
+            first = None
+
+
+def _blank(sheet: Sheet, first: int, last: int, left: float, bottom: float) -> None:
+    count = last - first + 1
+    size = (BODY - 2, count * UNIT)
+    place = (left + 1, bottom - last * UNIT)
+    tip = f"U{first}-U{last}: {count} free, each with a blanking panel" if count > 1 else f"U{first}: a blanking panel"
+    sheet.box(place, size, fill=EMPTY, frame="none", hatch="blank", tip=tip)
+
+
+def unit_lines(height_u: int) -> list[draw.DrawingBasicElement]:
     """Return the numbers of the rack units, from the bottom up, and the lines between them."""
     looks = {"text_anchor": "end", "fill": FAINT}
     numbers = [draw.Text(str(unit), SMALL, -5, -3 - (unit - 1) * UNIT, **looks) for unit in range(1, height_u + 1)]
@@ -111,17 +144,18 @@ def _device(sheet: Sheet, device: DevicePlacement, left: float, bottom: float) -
         sheet.box((left + BODY - STRIPE - 1, top), (STRIPE, height), fill="none", hatch=HATCHES[device.kind])
     middle, room = top + height / 2 + 4, BODY - 10 - STRIPE
     if device.height_u == 1:
-        _label(sheet, f"{device.device} {device.model}", (left + 6, middle), room)
+        label(sheet, f"{device.device} {device.model}", (left + 6, middle), room)
     else:
-        _label(sheet, device.device, (left + 6, middle - 6), room, bold=True)
-        _label(sheet, f"{device.model}, {kilowatts(device.max_power_w)}", (left + 6, middle + 6), room)
+        label(sheet, device.device, (left + 6, middle - 6), room, bold=True)
+        label(sheet, f"{device.model}, {kilowatts(device.max_power_w)}", (left + 6, middle + 6), room)
 
 
-def _label(sheet: Sheet, words: str, at: tuple[float, float], room: float, *, bold: bool = False) -> None:
+def label(sheet: Sheet, words: str, at: tuple[float, float], room: float, *, bold: bool = False) -> None:
+    """Write a text as far as there is room for it."""
     sheet.text(fitting(words, room, SMALL), at, SMALL, bold=bold)
 
 
-def _feed(sheet: Sheet, feed: FeedPlan, left: float, top: float, height: float) -> None:
+def feed_bar(sheet: Sheet, feed: FeedPlan, left: float, top: float, height: float) -> None:
     """Draw a feed as a bar from the bottom: filled to its load, with a line at its load after the worst loss."""
     now, after = part_of(feed.load_w, feed.capacity_w), part_of(feed.load_after_loss_w, feed.capacity_w)
     over = max(now or 0.0, after or 0.0) > 1
@@ -143,6 +177,7 @@ def _feed(sheet: Sheet, feed: FeedPlan, left: float, top: float, height: float) 
 
 
 def _foot(rack: RackPlan) -> Iterator[str]:
-    yield f"{rack.used_u} of {rack.height_u} U, {kilowatts(rack.power_w)} at most"
+    yield f"{rack.used_u} of {rack.height_u} U, {rack.blank_u} blanking panels"
+    yield f"{kilowatts(rack.power_w)} at most"
     yield f"{kilowatts(rack.heat_air_w)} of heat into air"
     yield "weight unknown" if rack.weight_kg is None else f"weight {rack.weight_kg:.0f} kg"
