@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from coldaisle.check.finding import Finding, Severity
-from coldaisle.plan.model import FeedPlan, RackPlan, SitePlan
-from coldaisle.plan.placement import BUDGETED
+from coldaisle.plan.model import FeedPlan, LedgerLine, RackPlan, SitePlan
+from coldaisle.plan.power_draws import BUDGETED, CAPPED
 from coldaisle.spec.facility import PlacedRack, placed_racks
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
@@ -76,9 +76,16 @@ def draws(spec: SiteSpec, rack: RackPlan) -> str:
     lines = sorted(rack.power_lines, key=lambda line: -(line.total or 0.0))
     return ", ".join(
         f"{line.count} x {line.item} at {'unknown' if line.each is None else grouped(line.each) + ' W'}"
-        f" ({BUDGETED if line.source == BUDGETED else _place(spec, line.item)})"
+        f" ({_source(spec, line)})"
         for line in lines
     )
+
+
+def _source(spec: SiteSpec, line: LedgerLine) -> str:
+    if line.source == BUDGETED:
+        return BUDGETED
+    cap = line.source.partition(";")[0] + "; " if line.source.startswith(CAPPED) else ""
+    return cap + _place(spec, line.item)
 
 
 def _place(spec: SiteSpec, model: str) -> str:

@@ -18,7 +18,7 @@ from coldaisle.check.places import (
     racks_of,
 )
 from coldaisle.plan.model import DevicePlacement, FeedPlan, RackPlan, SitePlan, UpstreamPlan
-from coldaisle.plan.power import spread_psus
+from coldaisle.plan.power import shelf_supplies, spread_psus
 from coldaisle.plan.power_chain import ancestors
 from coldaisle.spec.catalog import Psus
 from coldaisle.spec.marks import Loc
@@ -126,7 +126,8 @@ def check_psu_redundancy(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 def _psus(spec: SiteSpec, device: DevicePlacement) -> Psus | None:
     if device.kind == "switch":
         return spec.catalog.switches[device.model].psus
-    return spec.catalog.systems[device.model].psus
+    system = spec.catalog.systems[device.model]
+    return system.psus or shelf_supplies(system, device.max_power_w)
 
 
 def _kept(psus: Psus, feeds: int) -> int:

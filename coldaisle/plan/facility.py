@@ -9,7 +9,7 @@ from coldaisle.plan.climate import airflow_cfm
 from coldaisle.plan.cooling import plan_cooling, rack_heat
 from coldaisle.plan.model import FabricPlan, FacilityPlan, LedgerLine, RackPlan
 from coldaisle.plan.placement import Placed, loads_of, placed_devices
-from coldaisle.plan.power import total
+from coldaisle.plan.power import total, total_draws
 from coldaisle.plan.power_chain import Chain
 from coldaisle.plan.power_racks import RackPower, RackPowers, plan_feed
 from coldaisle.plan.power_upstream import ChainPower, heat_of_losses, plan_upstream
@@ -54,6 +54,7 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
         cooling=loops,
         it_power_w=it_power_w,
         upstream=upstream,
+        it_draws=total_draws(rack.draws for rack in racks),
         pue=plan_pue(spec.facility, it_power_w, racks, loops, upstream),
     )
 
@@ -78,7 +79,7 @@ def _rack(
         height_u=rack.spec.height_u,
         used_u=len({unit for device in placed for unit in units_of(device)}),
         devices=placed,
-        feeds=tuple(plan_feed(feed, at, power, facility.power) for at, feed in enumerate(rack.spec.power_feeds)),
+        feeds=tuple(plan_feed(rack.spec, at, power, facility.power, devices) for at in range(len(power.loads))),
         power_w=total(device.placement.max_power_w for device in devices),
         power_lines=_ledger(devices),
         heat_air_w=heat_air_w,
@@ -96,6 +97,7 @@ def _rack(
         max_weight_kg=rack.spec.max_weight_kg,
         floor_kg_m2=floor_kg_m2(rack, weight_kg),
         floor_limit_kg_m2=floor_limit_kg_m2(rack),
+        draws=total_draws(device.draws for device in placed),
     )
 
 

@@ -9,28 +9,27 @@ from typing import Literal
 
 from coldaisle.plan.breakout import group_of
 from coldaisle.plan.model import DevicePlacement, FabricPlan
-from coldaisle.plan.power import Load
+from coldaisle.plan.power import Load, shelf_supplies
+from coldaisle.plan.power_draws import Drawn, drawn
 from coldaisle.plan.space import airflow_of
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.catalog import Airflow, Psus
+from coldaisle.spec.node_pools import PoolSpec
 
 UNKNOWN_HEIGHT_U = 1
 """A device of unknown height is drawn one unit high; the check `missing-figure` makes it an error."""
 
 
-BUDGETED = "budgeted by the site"
-"""Source of a draw that the site itself gives, instead of the catalog."""
-
-
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A device in a rack with what the rack's ledgers need: supplies, share of heat into air, source of its draw."""
+    """A device in a rack with what the rack's ledgers need beside its place: supplies, heat, and source of its draw."""
 
     rack: str
     placement: DevicePlacement
     psus: Psus | None
     air_share: float | None
     power_source: str
+    power_factor: float | None = None
 
 
 def placed_devices(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> dict[str, tuple[Placed, ...]]:
@@ -54,11 +53,19 @@ def _by_unit(placed: Placed) -> tuple[int, str]:
 
 
 def _nodes(spec: SiteSpec) -> Iterator[Placed]:
+    pools = {name: _drawn_by_pool(spec, pool) for name, pool in spec.node_pools.items()}
     for node in spec.nodes:
-        yield _of_system(spec, node.name, node.system, "node", node.rack, node.rack_unit, None, None)
+        yield _of_system(spec, node.name, node.system, "node", node.rack, node.rack_unit, pools[node.pool], None)
+
+
+def _drawn_by_pool(spec: SiteSpec, pool: PoolSpec) -> Drawn:
+    system = spec.catalog.systems[pool.system]
+    gpu = spec.catalog.gpus.get(system.gpus.model) if system.gpus else None
+    return drawn(system, spec.facility.power.draw_rules, cap=pool.power_cap, gpu=gpu)
 
 
 def _services(spec: SiteSpec) -> Iterator[Placed]:
+    rules = spec.facility.power.draw_rules
     for device in spec.facility.devices:
         yield _of_system(
             spec,
@@ -67,7 +74,7 @@ def _services(spec: SiteSpec) -> Iterator[Placed]:
             "service",
             device.rack,
             device.rack_unit,
-            device.max_power_w,
+            drawn(spec.catalog.systems[device.model], rules, budget_w=device.max_power_w),
             device.airflow,
         )
 
@@ -79,10 +86,11 @@ def _of_system(  # noqa: PLR0913, PLR0917 - a device and its place
     kind: Literal["node", "service"],
     rack: str,
     rack_unit: int,
-    budget_w: float | None,
+    power: Drawn,
     airflow: Airflow | None,
 ) -> Placed:
     system = spec.catalog.systems[model]
+    psus = system.psus or shelf_supplies(system, power.max_w)
     return Placed(
         rack,
         DevicePlacement(
@@ -91,15 +99,17 @@ def _of_system(  # noqa: PLR0913, PLR0917 - a device and its place
             kind=kind,
             rack_unit=rack_unit,
             height_u=system.height_u or UNKNOWN_HEIGHT_U,
-            max_power_w=budget_w or system.max_power_w,
+            max_power_w=power.max_w,
             weight_kg=system.weight_kg,
-            psus=system.psus.count if system.psus else None,
+            psus=psus.count if psus else None,
             depth_mm=system.depth_mm,
             airflow=airflow or airflow_of(spec.facility, model, system),
+            draws=power.draws,
         ),
-        system.psus,
+        psus,
         system.air_share,
-        BUDGETED if budget_w else system.source_of("max_power_w") or "",
+        power.source,
+        system.power_factor,
     )
 
 
@@ -110,7 +120,7 @@ def _switches(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Iterator[Pla
                 continue
             model = spec.catalog.switches[switch.model]
             group = group_of(spec.fabrics[name], switch.role)
-            budget_w = group.max_power_w if group else None
+            power = drawn(model, spec.facility.power.draw_rules, budget_w=group.max_power_w if group else None)
             yield Placed(
                 switch.rack,
                 DevicePlacement(
@@ -119,13 +129,15 @@ def _switches(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Iterator[Pla
                     kind="switch",
                     rack_unit=switch.rack_unit,
                     height_u=model.height_u,
-                    max_power_w=budget_w or model.max_power_w,
+                    max_power_w=power.max_w,
                     weight_kg=model.weight_kg,
                     psus=model.psus.count if model.psus else None,
                     depth_mm=model.depth_mm,
                     airflow=airflow_of(spec.facility, switch.model, model),
+                    draws=power.draws,
                 ),
                 model.psus,
                 1.0,  # no switch of the catalog is liquid-cooled
-                BUDGETED if budget_w else model.source_of("max_power_w") or "",
+                power.source,
+                model.power_factor,
             )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 from typing import Literal
 
 from coldaisle.plan.model import NO_DRAWS, DrawsPlan
-from coldaisle.spec.catalog import PowerShelves
+from coldaisle.spec.catalog import PowerShelves, Psus, System
 from coldaisle.spec.power import VoltageReference
 
 Watts = float | None
@@ -27,6 +27,16 @@ def total(values: Iterable[float | None]) -> float | None:
             return None
         result += value
     return result
+
+
+def total_draws(draws: Iterable[DrawsPlan]) -> DrawsPlan:
+    """Return the sums of draws, each kind by itself; None for a kind of which any addend is not known."""
+    every = tuple(draws)
+    return DrawsPlan(
+        typical_w=total(each.typical_w for each in every),
+        transient_w=total(each.transient_w for each in every),
+        startup_w=total(each.startup_w for each in every),
+    )
 
 
 def worst(values: Iterable[float | None]) -> float | None:
@@ -73,6 +83,20 @@ def shelf_power_w(shelves: PowerShelves, *, redundancy: Literal["none", "shelf",
     count = shelves.count - (redundancy == "shelf")
     supplies = shelves.psus_each - (redundancy == "supply")
     return count * supplies * shelves.psu_w
+
+
+def shelf_supplies(system: System, draw_w: float | None) -> Psus | None:
+    """
+    Return the power shelves of a rack-scale system as supplies, each with its own inlets: how many it has and needs.
+
+    None for a system without shelves, or with a draw that is not known. How many supplies of a shelf may fail is a
+    choice of the site that a check asks for; here a shelf gives all that it can.
+    """
+    shelves = system.power_shelves
+    if shelves is None or draw_w is None:
+        return None
+    needed = min(shelves.count, max(1, ceil(draw_w / (shelves.psus_each * shelves.psu_w))))
+    return Psus(count=shelves.count, needed=needed)
 
 
 @dataclass(frozen=True, slots=True)

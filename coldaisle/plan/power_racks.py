@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coldaisle.plan.model import DrawsPlan, FeedPlan
+from coldaisle.plan.placement import Placed
 from coldaisle.plan.power import Load, feed_capacity_w, feed_loads_w, worst
+from coldaisle.plan.power_banks import plan_banks
 from coldaisle.plan.power_chain import Chain
+from coldaisle.spec.facility import Rack
 from coldaisle.spec.power import Power, PowerFeed
 
 KINDS = ("typical_w", "transient_w", "startup_w")
@@ -80,9 +83,11 @@ def feed_derating(feed: PowerFeed, settings: Power) -> float:
     return settings.derating if feed.derating is None else feed.derating
 
 
-def plan_feed(feed: PowerFeed, at: int, power: RackPower, settings: Power) -> FeedPlan:
-    """Return one feed of a rack with what it may carry and what it carries."""
+def plan_feed(rack: Rack, at: int, power: RackPower, settings: Power, devices: Sequence[Placed]) -> FeedPlan:
+    """Return one feed of a rack with what it may carry and what it carries, down to its banks and phases."""
+    feed = rack.power_feeds[at]
     derating = feed_derating(feed, settings)
+    banks = plan_banks(feed, at, len(power.loads), devices, derating, power.losses(at))
     return FeedPlan(
         name=feed.name,
         voltage_v=feed.voltage_v,
@@ -103,4 +108,7 @@ def plan_feed(feed: PowerFeed, at: int, power: RackPower, settings: Power) -> Fe
         load_after_loss_w=worst([power.loads[at], *(power.after[lost][at] for lost in power.losses(at))]),
         upstream=feed.upstream,
         draws=DrawsPlan(**{kind: loads[at] for kind, loads in power.draws.items()}),
+        banks=banks.banks,
+        phase_loads=banks.phases,
+        unplugged=banks.unplugged,
     )

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from coldaisle.spec.base import SpecModel, mistake, refers_to
+from coldaisle.spec.draws import Draws
 from coldaisle.spec.links import Cable, FormFactor, Optic
 from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoorExchanger, Ups
 from coldaisle.spec.sourced import Count, Positive, Share, Sourced
@@ -95,7 +96,7 @@ class SystemNic(SpecModel):
     numa: Annotated[int, Field(ge=0)] | None = None
 
 
-class System(Sourced, Fit):
+class System(Sourced, Fit, Draws):
     """
     A server model, or another device that stands in a rack.
 
@@ -177,7 +178,7 @@ class PortBlock(SpecModel):
         return self.name.format(port=self.first + index, cage=cage_number, lane=self.first_lane + lane)
 
 
-class Switch(Sourced, Fit):
+class Switch(Sourced, Fit, Draws):
     """A switch model. `ports` lists its blocks in the order in which they are numbered."""
 
     vendor: str
@@ -185,7 +186,6 @@ class Switch(Sourced, Fit):
     height_u: Count
     ports: list[PortBlock] = Field(min_length=1)
     max_power_w: Positive | None = None
-    typical_power_w: Positive | None = None
     weight_kg: Positive | None = None
     psus: Psus | None = None
     management_port: str | None = None

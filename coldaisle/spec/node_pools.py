@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
+from coldaisle.spec.power import PowerCap
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
 
 
@@ -89,6 +90,8 @@ class PoolSpec(SpecModel):
     boot: Literal["network", "image-installed"] = "image-installed"
     rdma: RdmaSpec | None = None
     gpu: GpuSpec | None = None
+    power_cap: PowerCap | None = None
+    """Limit that the nodes are set to, and that the ledgers count instead of the catalog's maximum."""
     os: OsSpec = OsSpec()
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] | None = None

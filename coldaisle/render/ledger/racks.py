@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from coldaisle.check.places import grouped_by, named, racks_of
+from coldaisle.check.places import catalog_line, grouped_by, named, racks_of
 from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
-from coldaisle.plan.placement import BUDGETED, Placed
+from coldaisle.plan.placement import Placed
+from coldaisle.plan.power_draws import BUDGETED, CAPPED, cap_words
 from coldaisle.plan.space import floor_area_m2
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, budget_source, figure_source
 from coldaisle.spec.facility import PlacedRack
@@ -25,7 +26,21 @@ def draw_source(spec: SiteSpec, plan: SitePlan, placed: Placed) -> str:
     """Return where a device's draw comes from: the site's budget, or a line of the catalog and its document."""
     if placed.power_source == BUDGETED:
         return budget_source(spec.marks.where(_budget_loc(spec, plan, placed.placement)))
-    return figure_source(spec, kind_of(placed), placed.placement.model, "max_power_w")
+    source = figure_source(spec, kind_of(placed), placed.placement.model, "max_power_w")
+    return _cap_source(spec, placed.placement) + source if placed.power_source.startswith(CAPPED) else source
+
+
+def _cap_source(spec: SiteSpec, device: DevicePlacement) -> str:
+    """Return where the cap of a node stands, and how it comes to what the node may draw."""
+    pool = next(node.pool for node in spec.nodes if node.name == device.device)
+    cap, system = spec.node_pools[pool].power_cap, spec.catalog.systems[device.model]
+    said = f"{CAPPED} at {cap_words(cap)} ({spec.marks.where(('node_pools', pool, 'power_cap'))})" if cap else ""
+    gpu = spec.catalog.gpus.get(system.gpus.model) if system.gpus else None
+    if cap and cap.scope == "gpu" and system.gpus and gpu:
+        module = "unknown" if gpu.module_power_w is None else f"{gpu.module_power_w:g} W"
+        where = catalog_line(spec, "gpus", system.gpus.model)
+        said += f", {system.gpus.count} GPUs of {module} each without it ({where}, {gpu.source_of('module_power_w')})"
+    return f"{said}; uncapped: "
 
 
 def _budget_loc(spec: SiteSpec, plan: SitePlan, device: DevicePlacement) -> Loc:
