@@ -12,6 +12,7 @@ from coldaisle.plan.placement import Placed, loads_of, placed_devices
 from coldaisle.plan.power import total, total_draws
 from coldaisle.plan.power_chain import Chain
 from coldaisle.plan.power_racks import RackPower, RackPowers, plan_feed
+from coldaisle.plan.power_start import start_order
 from coldaisle.plan.power_upstream import ChainPower, heat_of_losses, plan_upstream
 from coldaisle.plan.pue import plan_pue
 from coldaisle.plan.space import blank_u, floor_kg_m2, floor_limit_kg_m2, units_of
@@ -54,6 +55,9 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
         cooling=loops,
         it_power_w=it_power_w,
         upstream=upstream,
+        start_order=start_order(
+            racks, devices, chain, {node.name: node.pool for node in spec.nodes}, spec.facility.power.start_first
+        ),
         it_draws=total_draws(rack.draws for rack in racks),
         pue=plan_pue(spec.facility, it_power_w, racks, loops, upstream),
     )
