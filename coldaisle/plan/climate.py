@@ -47,14 +47,14 @@ def air_density(altitude_m: float) -> float:
 def airflow_cfm(heat_w: float | None, rise_k: float | None, altitude_m: float = 0.0) -> float | None:
     """Return the air that carries a heat load away, in cubic feet a minute: 1.76 x W / K at sea level."""
     if heat_w is None or rise_k is None:
-        return None
+        return 0.0 if heat_w == 0 else None
     return heat_w / (AIR_J_PER_M3_K * air_density(altitude_m) * rise_k) * CFM_PER_M3_S
 
 
 def coolant_l_min(heat_w: float | None, rise_k: float | None, coolant: Coolant = "water") -> float | None:
     """Return the coolant that carries a heat load away, in litres a minute: of water 1.44 a kilowatt at 10 K."""
     if heat_w is None or rise_k is None:
-        return None
+        return 0.0 if heat_w == 0 else None
     return 60 * heat_w / (COOLANT_J_PER_L_K[coolant] * rise_k)
 
 

@@ -31,7 +31,8 @@ def test_air_and_water_carry_what_the_reference_says() -> None:
 
 
 def test_a_flow_is_not_known_without_its_figures() -> None:
-    """No heat figure or no temperature rise: no flow, and never none at all."""
+    """No heat figure or no temperature rise: no flow, and never none at all; no heat needs none, whatever the rise."""
+    assert (airflow_cfm(0, None), coolant_l_min(0, None)) == (0, 0)
     assert airflow_cfm(None, 10) is None
     assert coolant_l_min(1000, None) is None
 
@@ -153,6 +154,9 @@ def test_a_rear_door_takes_what_it_can() -> None:
     assert (rack.heat_air_w, rack.heat_door_w, rack.heat_room_w) == (10_200, 7000, 3200)
     assert (loops["a"].load_w, loops["crah"].load_w) == (7000, 3200)
     assert (loops["crah"].load_after_loss_w, loops["crah"].lost_loop) == (10_200, "a")
+    larger = [{**racks[0], "rear_door": {"cooling": "a", "capacity_w": 20_000.0}}]
+    (rack,) = _planned(larger, cooling=[CRAH, {"name": "a", **CDU}]).racks
+    assert (rack.heat_door_w, rack.heat_room_w) == (10_200, 0)
 
 
 def test_a_loop_has_temperatures_and_flows() -> None:
@@ -197,15 +201,17 @@ def test_losses_of_the_chain_are_part_of_the_pue() -> None:
     assert "default of overheads.ups_efficiency" in losses["losses of ups ups-a"].assumption
 
 
-@pytest.mark.parametrize("cooling", [{}, {"cooling": "crah"}])
-def test_a_part_that_is_not_known_leaves_the_pue_unknown(cooling: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("cooling", "why"), [({}, "nothing takes the heat"), ({"cooling": "crah"}, "give temperature_rise_k")]
+)
+def test_a_part_that_is_not_known_leaves_the_pue_unknown(cooling: dict[str, str], why: str) -> None:
     """Heat that nothing takes, and air whose rise nobody gives, make the PUE unknown and say why."""
     crah = {key: value for key, value in CRAH.items() if key != "temperature_rise_k"}
     plan = _planned([{"name": "r01", **cooling}], cooling=[crah])
     assert plan.pue is not None
     assert plan.pue.pue is None
     reasons = [part.assumption for part in plan.pue.overheads if part.power_w is None]
-    assert any("nothing takes the heat" in reason or "temperature_rise_k" in reason for reason in reasons)
+    assert why in reasons[0]
 
 
 def test_the_floor_carries_rack_and_devices() -> None:
