@@ -77,13 +77,13 @@ def start_order(
         pools: The pool of each node.
         start_first: Pools that start before the others.
 
-    Switches and service hosts come first, since nodes boot from them; then pool by pool, the racks of all parts of the
-    chain in turn.
+    Switches and service hosts come first, since nodes boot from them; then the pools of `start_first`, one
+    after another, and then all others, the racks of all parts of the chain in turn.
     """
     if any(_unknown(device, len(rack.feeds)) for rack in racks for device in devices.get(rack.name, ())):
         return None
-    ranks = {pool: at for at, pool in enumerate(dict.fromkeys([*start_first, *sorted(set(pools.values()))]), start=1)}
-    cut = _Cut(chain, {node: ranks[pool] for node, pool in pools.items()})
+    ranks = {pool: at for at, pool in enumerate(dict.fromkeys(start_first), start=1)}
+    cut = _Cut(chain, {node: ranks.get(pool, len(ranks) + 1) for node, pool in pools.items()})
     starts = [start for rack in racks for start in cut.starts(rack, devices.get(rack.name, ()))]
     return tuple(_plans(_groups(_in_turn(starts), cut.limits)))
 

@@ -143,7 +143,7 @@ class Power(SpecModel):
     unbalance_limit: Share = 0.2
     """Difference between the most and the least loaded phase of a feed, as a part of what a phase may carry."""
     start_first: list[Name] = Field(default_factory=list)
-    """Pools in the order in which they start after a blackout; the others follow by name."""
+    """Pools in the order in which they start after a blackout; the others follow together."""
 
 
 class PowerCap(SpecModel):
