@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import time
@@ -14,6 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from tests.programs import required
 
 TOKEN = "test"  # noqa: S105 - of a server that lives as long as the test
 STARTED_S = 90
@@ -50,9 +51,7 @@ def _free_port() -> int:
 
 @contextmanager
 def _running(command: list[str], folder: Path, path: str) -> Iterator[None]:
-    program = shutil.which(command[0], path=path)
-    if program is None:
-        pytest.skip(f"no {command[0]} on PATH; make setup builds it")
+    program = required(command[0], path)
     with (folder / f"{command[0]}.log").open("w") as log:
         process = subprocess.Popen([program, *command[1:]], cwd=folder, stdout=log, stderr=log)
         try:
@@ -103,7 +102,7 @@ def _commands(folder: Path, port: int) -> Iterator[list[str]]:
 
 @contextmanager
 def running_api(folder: Path, path: str) -> Iterator[Api]:
-    """Start a store and an API server in `folder`; skips the test where the programs of `path` lack one."""
+    """Start a store and an API server in `folder`, with the programs of `path`."""
     port = _free_port()
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(_kubeconfig(port), encoding="utf-8")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-from coldaisle.toolchain.environment import path as tools_path
+from coldaisle.toolchain.environment import settings
+from tests.programs import required
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,20 +32,17 @@ class Engine:
 
 
 def engine(folder: Path) -> Engine:
-    """Return an engine for a new project in `folder`; skips the test where there is no engine."""
-    env = {**os.environ, "PATH": tools_path(os.environ)}
-    for tool in ("pulumi", "pulumi-language-python"):
-        if shutil.which(tool, path=env["PATH"]) is None:
-            pytest.skip(f"no {tool} on PATH; make setup builds it")
+    """Return an engine for a new project in `folder` with the tools of `make up` and a state of its own."""
     state = folder / "state"
     state.mkdir()
-    env |= {
+    given = {
+        **os.environ,
         "PULUMI_BACKEND_URL": state.as_uri(),
-        "PULUMI_HOME": str(folder / "home"),
         "PULUMI_CONFIG_PASSPHRASE": "",
-        "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
     }
+    env = given | settings("test", given)
+    required("pulumi", env["PATH"])
     return Engine(folder / "project", env)
 
 

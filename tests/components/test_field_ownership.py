@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,8 +34,6 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine,
     """Return an engine and an API server, with the endpoint of the simulated site applied."""
     folder = tmp_path_factory.mktemp("ownership")
     pulumi = engine(folder)
-    if shutil.which("pulumi-resource-kubernetes", path=pulumi.env["PATH"]) is None:
-        pytest.skip("no pulumi-resource-kubernetes on PATH; make setup builds it")
     with running_api(folder, pulumi.env["PATH"]) as api:
         new_project(folder, PROGRAM.format(root=ROOT, kubeconfig=api.kubeconfig))
         for command in (("stack", "init", "test"), ("up", "--yes", "--skip-preview")):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldaisle.toolchain.environment import settings
+from tests.programs import required
 from tests.provider.conftest import PLAYBOOKS, Floor
 
 if TYPE_CHECKING:
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 GIVEN = {**os.environ, "PULUMI_BACKEND_URL": "x", "PULUMI_HOME": "x", "PULUMI_CONFIG_PASSPHRASE": "x"}
 ENGINE_SETTINGS = settings("dev", GIVEN)
-PULUMI = shutil.which("pulumi", path=ENGINE_SETTINGS.get("PATH", GIVEN["PATH"]))
 SECRET = "correct-horse-battery-staple"  # noqa: S105 - the value that must not be found
 PASSPHRASE = "a-passphrase-of-the-engine"  # noqa: S105 - the same
-
-pytestmark = pytest.mark.skipif(PULUMI is None, reason="needs the pulumi CLI on PATH: make setup")
 
 PROGRAM = """
 import json
@@ -79,7 +76,7 @@ class Stack:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command of the engine."""
         return subprocess.Popen(
-            [PULUMI or "", *arguments, "--non-interactive"],
+            [required("pulumi", self.environment["PATH"]), *arguments, "--non-interactive"],
             cwd=self.root,
             env=self.environment,
             stdout=subprocess.PIPE,
