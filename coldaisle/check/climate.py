@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import catalog_line
 from coldaisle.plan.climate import inlet_range_c
-from coldaisle.plan.model import CoolingPlan, DevicePlacement, SitePlan
+from coldaisle.plan.cooling import coolant_loops
+from coldaisle.plan.model import CoolingPlan, DevicePlacement, RackPlan, SitePlan
 from coldaisle.spec.catalog import Switch as SwitchModel
 from coldaisle.spec.catalog import System
 from coldaisle.spec.marks import Loc
@@ -29,12 +30,11 @@ class _Model:
         return self.entry.air_share if isinstance(self.entry, System) else 1.0
 
 
-def _models(spec: SiteSpec, plan: SitePlan, unit: CoolingPlan) -> list[_Model]:
-    """Return the models that a loop serves, by name."""
-    served = set(unit.racks)
+def _models(spec: SiteSpec, racks: Mapping[str, RackPlan], unit: CoolingPlan) -> list[_Model]:
+    """Return the models whose air or coolant a loop gives, by name; a rear door's coolant reaches no device."""
     found: dict[str, list[DevicePlacement]] = {}
-    for rack in plan.facility.racks:
-        if rack.name in served and (unit.kind == "air" or unit.name != rack.door_cooling):
+    for rack in (racks[name] for name in unit.racks):
+        if unit.kind == "air" or unit.name in coolant_loops(rack):
             for device in rack.devices:
                 found.setdefault(device.model, []).append(device)
     models = []
@@ -48,11 +48,12 @@ def _models(spec: SiteSpec, plan: SitePlan, unit: CoolingPlan) -> list[_Model]:
 def check_temperatures(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Air and coolant are neither warmer nor colder than the devices that they reach may be given."""
     at = {cooling.name: at for at, cooling in enumerate(spec.facility.cooling)}
+    racks = {rack.name: rack for rack in plan.facility.racks}
     for unit in plan.facility.cooling:
         if unit.supply_temp_c is None:
             continue
         loc: Loc = ("facility", "cooling", at[unit.name], "supply_temp_c")
-        models = _models(spec, plan, unit)
+        models = _models(spec, racks, unit)
         if unit.kind == "air":
             models = [model for model in models if model.air_share != 0]
             yield from _air(spec, unit.name, unit.supply_temp_c, models, loc)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import grouped_by, named, rack_finding, racks_of
@@ -12,6 +12,9 @@ from coldaisle.spec.cooling import Cooling
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, flow, grouped, kilowatts, percent, watts
+
+SHOWN = 8
+"""Names that a message shows of many."""
 
 Asked = tuple[str, str, Loc, str | None, float | None]
 """Kind of cooling, key of the rack, its path, the name that it gives, and the heat that goes there."""
@@ -46,13 +49,18 @@ def check_cooling_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 yield rack_finding(spec, placed, "no-cooling", what=what, fix=fix, severity="warning")
             elif name is not None and kinds.get(name) != kind:
                 what = f"there is no {kind} cooling named {name}"
-                have = (
-                    f"known: {', '.join(f'{known} ({its_kind})' for known, its_kind in kinds.items())}" if kinds else ""
-                )
+                have = _known(kinds)
                 fix = "correct the name, or add it to facility.cooling"
                 yield rack_finding(
                     spec, placed, "unknown-cooling", what=what, have=have, fix=fix, below=below, path=f".{key}"
                 )
+
+
+def _known(kinds: Mapping[str, str]) -> str:
+    """Return the cooling that there is, as a message shows it: the first few of many."""
+    shown = [f"{name} ({kind})" for name, kind in list(kinds.items())[:SHOWN]]
+    more = f" and {len(kinds) - SHOWN} more" if len(kinds) > SHOWN else ""
+    return f"known: {', '.join(shown)}{more}" if shown else ""
 
 
 def check_cooling_capacity(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -62,14 +70,13 @@ def check_cooling_capacity(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             yield _over(spec, unit, unit.load_w)
 
 
-def _entry(spec: SiteSpec, name: str) -> tuple[Loc, Cooling]:
-    """Return the path of the line that a cooling stands at, and what stands there."""
-    at = [cooling.name for cooling in spec.facility.cooling].index(name)
-    return ("facility", "cooling", at), spec.facility.cooling[at]
+def _entries(spec: SiteSpec) -> dict[str, tuple[Loc, Cooling]]:
+    """Return the path of the line that each cooling stands at, and what stands there."""
+    return {asked.name: (("facility", "cooling", at), asked) for at, asked in enumerate(spec.facility.cooling)}
 
 
 def _over(spec: SiteSpec, unit: CoolingPlan, load_w: float) -> Finding:
-    loc, asked = _entry(spec, unit.name)
+    loc, asked = _entries(spec)[unit.name]
     left = asked.units - asked.redundant
     what = (
         f"{unit.name} must remove {kilowatts(load_w)}, {percent(load_w, unit.capacity_after_loss_w)} of what "
@@ -83,9 +90,11 @@ def _over(spec: SiteSpec, unit: CoolingPlan, load_w: float) -> Finding:
 
 def check_cooling_spare(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Cooling goes on carrying its load when any one of its units fails, or another loop takes over."""
+    racks = {rack.name: rack for rack in plan.facility.racks}
+    entries = _entries(spec)
     for unit in plan.facility.cooling:
-        if unit.redundant == 0 and unit.load_w != 0 and not _survives(plan, unit):
-            loc, _ = _entry(spec, unit.name)
+        if unit.redundant == 0 and unit.load_w != 0 and not _survives(racks, unit):
+            loc, _ = entries[unit.name]
             left = kilowatts(unit.capacity_after_one_w) if unit.units > 1 else "nothing"
             load = "a load that is not known" if unit.load_w is None else kilowatts(unit.load_w)
             what = f"{unit.name} has no spare unit: one that fails leaves {left} for {load}"
@@ -93,12 +102,12 @@ def check_cooling_spare(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             yield finding(spec, (*loc, "redundant"), "cooling-no-spare", what=what, fix=fix, severity="warning")
 
 
-def _survives(plan: SitePlan, unit: CoolingPlan) -> bool:
+def _survives(racks: Mapping[str, RackPlan], unit: CoolingPlan) -> bool:
     """Tell whether the heat of a cooling is taken without any one of its units; an unknown load counts as too much."""
     if unit.load_w is not None and unit.load_w <= unit.capacity_after_one_w:
         return True
-    served = set(unit.racks)
-    return all(_taken(rack, unit.name) == _taken(rack) for rack in plan.facility.racks if rack.name in served)
+    served = (racks[name] for name in unit.racks)
+    return all(_taken(rack, unit.name) == _taken(rack) for rack in served)
 
 
 def _taken(rack: RackPlan, lost: str | None = None) -> float:
@@ -108,9 +117,11 @@ def _taken(rack: RackPlan, lost: str | None = None) -> float:
 
 def check_pump_spare(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """A pump that fails stops no loop: a unit has a spare one, or the other units carry the load."""
+    racks = {rack.name: rack for rack in plan.facility.racks}
+    entries = _entries(spec)
     for unit in plan.facility.cooling:
-        if unit.pumps_each is not None and not unit.redundant_pumps and unit.load_w != 0 and not _survives(plan, unit):
-            loc, _ = _entry(spec, unit.name)
+        if unit.pumps_each is not None and not unit.redundant_pumps and unit.load_w != 0 and not _survives(racks, unit):
+            loc, _ = entries[unit.name]
             what = (
                 f"a unit of {unit.name} has {counted(unit.pumps_each, 'pump')} and none to spare: one that fails "
                 "stops the unit, and the other units do not carry the load"
@@ -121,10 +132,11 @@ def check_pump_spare(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 
 def check_loop_loss(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Of two loops of a rack, each takes the heat of both when the other is out."""
+    entries = _entries(spec)
     for unit in plan.facility.cooling:
         load_w = unit.load_after_loss_w
         if unit.lost_loop is not None and load_w is not None and load_w > unit.capacity_w:
-            loc, asked = _entry(spec, unit.name)
+            loc, asked = entries[unit.name]
             what = (
                 f"if {unit.lost_loop} is out, {unit.name} must remove {kilowatts(load_w)}, "
                 f"{percent(load_w, unit.capacity_w)} of what all its units remove"
@@ -136,6 +148,7 @@ def check_loop_loss(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 
 def check_flow(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """The units move the air or the coolant that carries their load, with the spare ones out."""
+    entries = _entries(spec)
     for unit in plan.facility.cooling:
         air = unit.kind == "air"
         needed = unit.supply_airflow_cfm if air else unit.coolant_l_min
@@ -143,7 +156,7 @@ def check_flow(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         if moved is None:
             continue
         key, sign = ("airflow_cfm_each", "CFM") if air else ("coolant_l_min_each", "L/min")
-        loc, asked = _entry(spec, unit.name)
+        loc, asked = entries[unit.name]
         if needed is None and unit.load_w is not None:
             what = f"the flow that {unit.name} needs is not known without a temperature rise"
             fix = "give temperature_rise_k"
