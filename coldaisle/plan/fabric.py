@@ -22,6 +22,7 @@ from coldaisle.spec import SiteSpec
 from coldaisle.spec.fabrics import FabricAsn, FabricSpec
 
 Role = Literal["leaf", "spine", "core", "oob"]
+_INDEX_DIGITS = 5
 
 
 def plan_fabrics(spec: SiteSpec) -> dict[str, FabricPlan]:
@@ -67,8 +68,9 @@ def _members(spec: SiteSpec, name: str, fabric: FabricSpec) -> dict[int, tuple[P
 
 
 def _kept(spec: SiteSpec, kind: str) -> dict[str, int]:
-    """Return the indexes of a kind that earlier plans handed out."""
-    return {name: int(value) for name, value in spec.allocations.get(kind, {}).items() if value.isdecimal()}
+    """Return the indexes of a kind that earlier plans handed out; what is none by its form or its size is no index."""
+    found = spec.allocations.get(kind, {}).items()
+    return {name: int(value) for name, value in found if value.isdecimal() and len(value) <= _INDEX_DIGITS}
 
 
 def _extra_ports(spec: SiteSpec, name: str, fabric: FabricSpec, others: Mapping[str, Layout]) -> dict[int, PortAt]:

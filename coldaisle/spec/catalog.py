@@ -15,7 +15,7 @@ from coldaisle.spec.base import SpecModel, mistake, refers_to
 from coldaisle.spec.draws import Draws
 from coldaisle.spec.links import Cable, FormFactor, Optic
 from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoorExchanger, Ups
-from coldaisle.spec.sourced import Count, Positive, Share, Sourced
+from coldaisle.spec.sourced import Bytes, Count, Positive, RackUnits, Share, Sourced
 
 __all__ = [
     "Cable", "Catalog", "Cdu", "Count", "Gpu", "Nic", "NicRole", "Optic", "PortBlock", "Positive", "PowerShelf",
@@ -107,7 +107,7 @@ class System(Sourced, Fit, Draws):
 
     vendor: str
     description: str
-    height_u: Count | None = None
+    height_u: RackUnits | None = None
     max_power_w: Positive | None = None
     weight_kg: Positive | None = None
     air_share: Share | None = None
@@ -183,14 +183,14 @@ class Switch(Sourced, Fit, Draws):
 
     vendor: str
     kind: Literal["infiniband", "ethernet"]
-    height_u: Count
+    height_u: RackUnits
     ports: list[PortBlock] = Field(min_length=1)
     max_power_w: Positive | None = None
     weight_kg: Positive | None = None
     psus: Psus | None = None
     management_port: str | None = None
     management_gbps: Positive | None = None
-    max_mtu_bytes: Count | None = None
+    max_mtu_bytes: Bytes | None = None
     network_os: list[Literal["cumulus", "sonic", "eos", "nvos", "mlnx-os"]] = Field(default_factory=list)
     """Operating systems that its document or their sources say it runs."""
 
@@ -227,7 +227,7 @@ class Gpu(Sourced):
 
     vendor: str
     module_power_w: Positive | None = None
-    memory_bytes: Count | None = None
+    memory_bytes: Bytes | None = None
     memory_bytes_per_s: Positive | None = None
     link: str | None = None
     link_bytes_per_s: Positive | None = None

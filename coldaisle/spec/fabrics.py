@@ -14,6 +14,7 @@ from coldaisle.spec.addressing import AddressPool
 from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near_miss
 from coldaisle.spec.catalog import Count, NicRole, Positive
 from coldaisle.spec.ranges import RangeError, expand
+from coldaisle.spec.sourced import Bytes
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
@@ -50,7 +51,7 @@ class SwitchGroup(SpecModel):
             try:
                 names = expand(pattern)
             except RangeError as error:
-                raise mistake("bad-range", f"rack {pattern}: {error}", "write the lower number first") from None
+                raise mistake("bad-range", f"rack {pattern}: {error}", "write the lower number first, then the last that there is") from None
             for name in names if racks is not None else ():
                 if racks is not None and name not in racks:
                     raise mistake("unknown-rack", f"there is no rack named {name}", near_miss(name, racks))
@@ -81,8 +82,8 @@ class RoceClass(SpecModel):
     priority: Annotated[int, Field(ge=0, le=7)] = 3
     cnp_dscp: Dscp = 48
     cnp_priority: Annotated[int, Field(ge=0, le=7)] = 6
-    ecn_min_bytes: Count = 150_000
-    ecn_max_bytes: Count = 1_501_500
+    ecn_min_bytes: Bytes = 150_000
+    ecn_max_bytes: Bytes = 1_501_500
 
 
 class FabricAsn(SpecModel):

@@ -13,13 +13,14 @@ from coldaisle.spec.catalog import Airflow, Count, Positive
 from coldaisle.spec.cooling import Cooling, Density, Floor, HallAir, Overheads, RearDoor
 from coldaisle.spec.power import Power, PowerFeed
 from coldaisle.spec.ranges import RangeError, expand
+from coldaisle.spec.sourced import RackUnits
 
 
 class Rack(SpecModel):
     """A rack, or racks that are alike, named in a range."""
 
     name: str
-    height_u: Count
+    height_u: RackUnits
     max_weight_kg: Positive | None = None
     """Weight of the devices that the rack carries."""
     empty_weight_kg: Positive | None = None
@@ -49,7 +50,7 @@ class Rack(SpecModel):
         try:
             expand(value)
         except RangeError as error:
-            raise mistake("bad-range", f"rack name {value}: {error}", "write the lower number first") from None
+            raise mistake("bad-range", f"rack name {value}: {error}", "write the lower number first, then the last that there is") from None
         return value
 
     @field_validator("power_feeds")

@@ -21,7 +21,7 @@ def _counts_up(pattern: str) -> str:
     try:
         expand(pattern)
     except RangeError as error:
-        raise mistake("bad-range", f"{pattern}: {error}", "write the lower number first") from None
+        raise mistake("bad-range", f"{pattern}: {error}", "write the lower number first, then the last that there is") from None
     return pattern
 
 
@@ -84,7 +84,7 @@ class PoolSpec(SpecModel):
     role: Literal["training", "serving"]
     nodes: dict[NodePattern, Place] = Field(default_factory=dict)
     """Node name, or names in ranges, to the place."""
-    count: Annotated[int, Field(ge=1)] | None = None
+    count: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """How many nodes the pool shall have; `coldaisle place` proposes where those go that stand nowhere yet."""
     image: Annotated[str, refers_to("image")] | None = None
     boot: Literal["network", "image-installed"] = "image-installed"

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from coldaisle.spec.sourced import Count, Positive, Share, Sourced
+from coldaisle.spec.sourced import Count, Positive, RackUnits, Share, Sourced
 
 HeightU = Annotated[int, Field(ge=0)]
 """Rack units; 0 where a device stands beside them, as a vertical PDU does."""
@@ -49,7 +49,7 @@ class PowerShelf(Sourced):
 
     vendor: str
     description: str
-    height_u: Count | None = None
+    height_u: RackUnits | None = None
     psus: Count
     psu_w: Positive
     capacity_w: Positive
@@ -87,7 +87,7 @@ class Cdu(Sourced):
     head_kpa: Positive | None = None
     inputs: Count | None = None
     max_power_w: Positive | None = None
-    height_u: Count | None = None
+    height_u: RackUnits | None = None
     width_mm: Positive | None = None
     depth_mm: Positive | None = None
     weight_kg: Positive | None = None

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from math import prod
 
 _RANGE = re.compile(r"\[(\d+)-(\d+)\]")
+_MOST_NAMES = 100_000
+"""More names than any site has of one kind: a pattern that stands for more is a slip of the pen."""
+_MOST_DIGITS = 9
 
 
 class RangeError(ValueError):
-    """A range that counts down, or two patterns that do not fit each other."""
+    """A range that counts down or has no end, or two patterns that do not fit each other."""
 
 
 def _values(first: str, last: str) -> tuple[str, ...]:
+    if max(len(first), len(last)) > _MOST_DIGITS or int(last) - int(first) >= _MOST_NAMES:
+        raise RangeError(f"the range [{first[:_MOST_DIGITS]}-{last[:_MOST_DIGITS]}] stands for too many names")
     if int(last) < int(first):
         raise RangeError(f"the range [{first}-{last}] counts down")
     width = len(first) if first.startswith("0") or len(first) == len(last) else 0
@@ -24,8 +30,16 @@ def _values(first: str, last: str) -> tuple[str, ...]:
 
 
 def ranges_of(pattern: str) -> tuple[tuple[str, ...], ...]:
-    """Return the values of each range in a pattern, from left to right."""
-    return tuple(_values(*match) for match in _RANGE.findall(pattern))
+    """
+    Return the values of each range in a pattern, from left to right.
+
+    Raises:
+        RangeError: a range counts down, or the pattern stands for more than 100,000 names.
+    """
+    found = tuple(_values(*match) for match in _RANGE.findall(pattern))
+    if prod(len(values) for values in found) > _MOST_NAMES:
+        raise RangeError(f"it stands for more than {_MOST_NAMES} names")
+    return found
 
 
 def _fill(pattern: str, values: tuple[str, ...]) -> str:

@@ -9,7 +9,11 @@ from pydantic import Field, model_validator
 from coldaisle.spec.base import SpecModel, mistake
 
 Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(gt=0)]
+Count = Annotated[int, Field(gt=0, le=10_000)]
+"""How many of something a device or a site has."""
+RackUnits = Annotated[int, Field(gt=0, le=100)]
+"""Height of a device or of a rack."""
+Bytes = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

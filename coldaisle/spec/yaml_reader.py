@@ -19,6 +19,10 @@ from coldaisle.spec.problem import Problem
 
 _PREFIX = "tag:yaml.org,2002:"
 _MAX_DEPTH = 40
+_SHOWN = 40
+"""Characters of a wrong number that a message shows."""
+_LARGEST, _SMALLEST = 1e15, 1e-9
+"""Beyond these no number is a figure of a site, and sums and quotients of it would be none either."""
 
 
 class _Loader(CParser, yaml.constructor.SafeConstructor, BaseResolver):
@@ -72,10 +76,20 @@ class Reader:
         if kind in ("str", "merge") or node.style in ("'", '"'):
             return text
         try:
-            return _SCALARS[kind](text)
+            value = _SCALARS[kind](text)
         except (KeyError, ValueError):
+            if kind in ("int", "float") and node.value.strip("+-").isdecimal():
+                return self._no_figure(node)
             self._report(node, "yaml-tag", f"the tag {node.tag} has no meaning here", "remove the tag")
             return text
+        return value if kind not in ("int", "float") or _is_figure(value) else self._no_figure(node)
+
+    def _no_figure(self, node: yaml.ScalarNode) -> int:
+        """Tell of a number that no site has, and return one that brings no further problem."""
+        shown = node.value if len(node.value) <= _SHOWN else f"{node.value[:_SHOWN]}…"
+        fix = "give a number of at most 1e15 that is 0 or at least 1e-9, or put an identifier in quotes"
+        self._report(node, "bad-value", f"the number {shown} is beyond all figures of a site", fix)
+        return 1
 
     def _mapping(self, node: yaml.MappingNode) -> dict[str, Any]:
         own: dict[str, Any] = {}
@@ -108,6 +122,10 @@ class Reader:
     def _report(self, node: yaml.Node, check: str, what: str, fix: str, have: str = "") -> None:
         where = f"{self.file}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
         self.problems.append(Problem(check=check, where=where, path="", what=what, have=have, fix=fix))
+
+
+def _is_figure(value: float) -> bool:
+    return value == 0 or _SMALLEST <= abs(value) <= _LARGEST
 
 
 def _integer(text: str) -> int:
