@@ -25,11 +25,13 @@ Count = Annotated[
 Within = Annotated[
     str | None, typer.Option("--within", metavar="PLACE", help="Only in a rack, racks in a range, a row or a hall.")
 ]
+System = Annotated[str | None, typer.Option("--system", metavar="SYSTEM", help="With --room, only this system.")]
 Whole = Annotated[bool, typer.Option("--room", help="How many more of each system of the catalog the hall can take.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Take no place that a check would warn of.")]
 
 _SHOWN = 6
 """Limits that are printed; --json has them all."""
+_SHOWN_OF_ROOM = 2
 
 
 def place(  # noqa: PLR0913 - one parameter for each option
@@ -39,6 +41,7 @@ def place(  # noqa: PLR0913 - one parameter for each option
     count: Count = None,
     within: Within = None,
     room: Whole = False,
+    system: System = None,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
@@ -61,7 +64,7 @@ def place(  # noqa: PLR0913 - one parameter for each option
     try:
         _known_place(checked.spec, within)
         if room:
-            code = _room(checked, within=within, strict=strict, as_json=as_json)
+            code = _room(checked, system, within=within, strict=strict, as_json=as_json)
         else:
             code = _propose(checked, pool, count, within=within, strict=strict, as_json=as_json)
     except LookupError as error:
@@ -105,12 +108,12 @@ def _propose(  # noqa: PLR0913 - the options of the command
 
 def _code(found: Proposal) -> ExitCode:
     if not found.complete:
-        return ExitCode.COULD_NOT_TELL if _unknown_only(found.limits) else ExitCode.CHECK_FAILED
+        return ExitCode.COULD_NOT_TELL if _cannot_tell(found.limits) else ExitCode.CHECK_FAILED
     failed = any(finding.severity == "error" for finding in found.findings)
     return ExitCode.CHECK_FAILED if failed else ExitCode.CLEAN
 
 
-def _unknown_only(limits: Sequence[Limit]) -> bool:
+def _cannot_tell(limits: Sequence[Limit]) -> bool:
     return any(limit.unknown for limit in limits)
 
 
@@ -172,10 +175,14 @@ def _racks(names: Sequence[str]) -> str:
 
 
 # -- the room of a hall -----------------------------------------------------------------------------------------
-def _room(checked: CheckedSite, *, within: str | None, strict: bool, as_json: bool) -> ExitCode:
+def _room(checked: CheckedSite, system: str | None, *, within: str | None, strict: bool, as_json: bool) -> ExitCode:
     from coldaisle.proposal import room  # noqa: PLC0415
+    from coldaisle.spec.base import near_miss  # noqa: PLC0415
 
-    found = room(checked, sorted(checked.spec.catalog.systems), within=within, strict=strict)
+    systems = sorted(checked.spec.catalog.systems)
+    if system is not None and system not in systems:
+        raise LookupError(f"no system is named {system}: {near_miss(system, systems)}")
+    found = room(checked, systems if system is None else [system], within=within, strict=strict)
     if as_json:
         rows = [asdict(each) for each in found]
         print_json({"schema_version": "1", "site": checked.plan.name, "systems": rows})
@@ -194,7 +201,8 @@ def print_room(site: str, found: Iterable[Room]) -> None:
     table.add_column("more", justify="right")
     table.add_column("what stops the next one")
     for each in found:
-        limits = [f"not judged: {what}" for what in each.unsure]
-        limits += [f"{_racks(limit.racks)}{limit.what} \\[{limit.check}]" for limit in each.limits[:2]]
-        table.add_row(each.system, "unknown" if each.more is None else str(each.more), "\n".join(limits))
+        told = [] if each.more is None and each.unsure else each.limits[:_SHOWN_OF_ROOM]
+        lines = [f"not judged: {what}" for what in each.unsure]
+        lines += [f"{_racks(limit.racks)}{limit.what} \\[{limit.check}]" for limit in told]
+        table.add_row(each.system, "unknown" if each.more is None else str(each.more), "\n".join(lines))
     Console().print(table)

@@ -39,5 +39,13 @@ def _room(floor: Floor, shared: Shared, system: str, rules: Rules) -> Room:
     solution = solve(model.problem(), tidy=False)
     more = fits(model.patterns, solution, 0)
     found = limits(model, solution, 0)
-    cannot_tell = more == 0 and any(limit.unknown for limit in found)
-    return Room(system=system, more=None if cannot_tell else more, unsure=unsure(model, solution), limits=found)
+    if more == 0 and any(limit.unknown for limit in found):
+        return Room(system=system, more=None, unsure=_missing(floor, system), limits=found)
+    return Room(system=system, more=more, unsure=unsure(model, solution), limits=found)
+
+
+def _missing(floor: Floor, system: str) -> tuple[str, ...]:
+    """Return which figures of a system nobody knows that a place needs."""
+    entry = floor.spec.catalog.systems[system]
+    names = [name for name in ("height_u", "max_power_w", "air_share", "psus") if getattr(entry, name) is None]
+    return (f"the catalog has no {', '.join(names)} of {system}",) if names else ()

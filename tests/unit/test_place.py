@@ -152,9 +152,11 @@ def test_the_room_of_a_hall(run: Run) -> None:
     assert code == 0
     assert rooms["sim-light"]["more"] == 34
     assert {limit["check"] for limit in rooms["sim-light"]["limits"]} == {"no-space"}
-    code, table, _ = run("case", "--room")
+    code, table, _ = run("case", "--room", "--system", "sim-light")
     assert code == 0
     assert "sim-light" in table
+    assert "sim-guest" not in table
+    assert run("case", "--room", "--system", "sim-lihgt")[0] == 2
 
 
 def test_a_proposal_reserves_the_switches_that_come_with_it(site: Path, edit: Edit) -> None:
