@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import ceil
+from math import ceil, floor
 
-from coldaisle.check.finding import Finding, Severity, finding
+from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import (
-    catalog_line,
     catalog_place,
     circuit,
     draws,
@@ -17,18 +16,17 @@ from coldaisle.check.places import (
     rack_finding,
     racks_of,
 )
+from coldaisle.check.power_banks import BANK_CHECKS
+from coldaisle.check.power_draws import DRAW_CHECKS
+from coldaisle.check.power_supplies import SUPPLY_CHECKS, psus_of
 from coldaisle.plan.model import DevicePlacement, FeedPlan, RackPlan, SitePlan, UpstreamPlan
-from coldaisle.plan.power import shelf_supplies, spread_psus
-from coldaisle.plan.power_chain import ancestors
-from coldaisle.spec.catalog import Psus
+from coldaisle.plan.power_chain import Chain, ancestors
+from coldaisle.spec.base import near_miss
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
-from coldaisle.units import counted, percent, watts
+from coldaisle.units import percent, watts
 
 Feed = tuple[RackPlan, int, FeedPlan]
-
-MOST_FEEDS = 4
-"""Feeds that a rack may be asked to have: more are not built."""
 
 
 # -- feeds ------------------------------------------------------------------------------------------------------
@@ -82,14 +80,15 @@ def _at_feed(spec: SiteSpec, item: Feed, check: str, what: str, load_w: float) -
     rack, at, feed = item
     amps = ceil(feed.breaker_a * load_w / feed.capacity_w)
     servers = _servers_to_move(rack, feed, load_w)
-    move = f"move {servers}, or " if servers else ""
+    cap = _cap_that_helps(rack, feed, load_w)
+    move = (f"move {servers}, " if servers else "") + (f"cap each node at {watts(cap)}, " if cap else "")
     return rack_finding(
         spec,
         racks_of(spec)[rack.name],
         check,
         what=what,
         have=draws(spec, rack),
-        fix=f"{move}raise breaker_{feed.name} to {amps}",
+        fix=f"{move}{'or ' if move else ''}raise breaker_{feed.name} to {amps}",
         below=("power_feeds", at),
         path=f".power_feeds[{feed.name}]",
     )
@@ -106,62 +105,14 @@ def _servers_to_move(rack: RackPlan, feed: FeedPlan, load_w: float) -> str:
     return words.get(count, f"{count} servers") if count < len(rack.devices) else ""
 
 
-# -- supplies ---------------------------------------------------------------------------------------------------
-def check_psu_redundancy(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """After the loss of one feed, each device keeps the supplies that it needs."""
-    placed = [
-        (rack, device, psus)
-        for rack in plan.facility.racks
-        for device in rack.devices
-        for psus in (_psus(spec, device),)
-        if psus is not None and _kept(psus, len(rack.feeds)) < psus.needed
-    ]
-    racks = racks_of(spec)
-    for group in grouped_by(placed, lambda item: (racks[item[0].name].path, item[1].model)).values():
-        rack, device, psus = group[0]
-        names = list(dict.fromkeys(item[0].name for item in group))
-        yield _supplies_finding(spec, rack, device, psus, names)
-
-
-def _psus(spec: SiteSpec, device: DevicePlacement) -> Psus | None:
-    if device.kind == "switch":
-        return spec.catalog.switches[device.model].psus
-    system = spec.catalog.systems[device.model]
-    return system.psus or shelf_supplies(system, device.max_power_w)
-
-
-def _kept(psus: Psus, feeds: int) -> int:
-    """Return how many supplies are left after the worst loss of one feed."""
-    return psus.count - max(spread_psus(psus.count, feeds))
-
-
-def _supplies_finding(spec: SiteSpec, rack: RackPlan, device: DevicePlacement, psus: Psus, names: list[str]) -> Finding:
-    kept, feeds = _kept(psus, len(rack.feeds)), len(rack.feeds)
-    dark = kept == 0 or (psus.needed_to_boot is not None and kept < psus.needed_to_boot)
-    state = "it runs below full performance"
-    if dark:
-        state = "it goes dark"
-    elif psus.needed_to_boot is None:
-        state = "no document says whether it goes on"
-    what = (
-        f"after the loss of one of {feeds} feeds of {named(names)}, {device.model} keeps {kept} of "
-        f"{counted(psus.count, 'supply', 'supplies')} and needs {psus.needed}: {state}"
-    )
-    if feeds == 1:
-        what = f"{named(names)} ha{'s' if len(names) == 1 else 've'} one feed: its loss takes {device.model} down"
-    boot = "" if psus.needed_to_boot is None else f", {psus.needed_to_boot} to boot"
-    source = catalog_line(spec, "switches" if device.kind == "switch" else "systems", device.model, "psus")
-    enough = next((count for count in range(feeds + 1, MOST_FEEDS + 1) if _kept(psus, count) >= psus.needed), None)
-    fix = (
-        f"feed the rack from {enough} feeds" if enough else "take a system with more spare supplies, or accept the loss"
-    )
-    # One feed is a choice that darkens the rack whatever hangs on it; with several, going dark defeats their purpose.
-    severity: Severity = "error" if dark and feeds > 1 else "warning"
-    have = f"{counted(psus.count, 'supply', 'supplies')}, {psus.needed} needed{boot} ({source})"
-    rack_spec = racks_of(spec)[rack.name]
-    return rack_finding(
-        spec, rack_spec, "psu-redundancy", what=what, have=have, fix=fix, below=("power_feeds",), severity=severity
-    )
+def _cap_that_helps(rack: RackPlan, feed: FeedPlan, load_w: float) -> float | None:
+    """Return the power cap of each node that relieves a feed, in watts; None where it would take more than half."""
+    nodes = [device.max_power_w or 0.0 for device in rack.devices if device.kind == "node"]
+    if not nodes or not rack.power_w:
+        return None
+    excess_w = (load_w - feed.capacity_w) * rack.power_w / load_w
+    cap_w = floor((sum(nodes) - excess_w) / len(nodes) / 10) * 10.0
+    return cap_w if len(set(nodes)) == 1 and cap_w >= nodes[0] / 2 else None
 
 
 # -- the chain above --------------------------------------------------------------------------------------------
@@ -195,6 +146,27 @@ def _upstream_names(spec: SiteSpec) -> Iterator[tuple[Loc, str | None]]:
     for at, part in enumerate(spec.facility.power.upstream):
         if part.fed_by is not None:
             yield ("facility", "power", "upstream", at, "fed_by"), part.fed_by
+        for place, name in enumerate(part.catcher_for):
+            yield ("facility", "power", "upstream", at, "catcher_for", place), name
+
+
+def check_catchers(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A part that takes over for another does not hang below it, and its losses go to cooling that exists."""
+    del plan
+    chain = Chain(spec.facility.power.upstream)
+    cooling = [unit.name for unit in spec.facility.cooling]
+    for at, part in enumerate(spec.facility.power.upstream):
+        loc = ("facility", "power", "upstream", at)
+        for name in part.catcher_for:
+            if name in chain.parts and not chain.outage(name).feeds(name):
+                what = f"{part.name} takes over for {name}, and is dark when {name} fails"
+                have = f"{part.name} hangs on {' < '.join(chain.above(part.name)[1:]) or 'itself'}"
+                fix = f"feed {part.name} from another source"
+                yield finding(spec, (*loc, "catcher_for"), "bad-catcher", what=what, have=have, fix=fix)
+        if part.heat_to is not None and part.heat_to not in cooling:
+            what = f"there is no cooling named {part.heat_to}"
+            fix = near_miss(part.heat_to, cooling)
+            yield finding(spec, (*loc, "heat_to"), "unknown-cooling", what=what, fix=fix)
 
 
 def check_upstream_capacity(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -204,7 +176,7 @@ def check_upstream_capacity(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]
             yield _at_part(spec, part, "upstream-over-budget", f"{part.name} carries {watts(part.load_w)}", part.load_w)
         elif (part.load_after_loss_w or 0) > part.capacity_w:
             load_w = part.load_after_loss_w
-            what = f"if a part of the chain beside {part.name} fails, {part.name} carries {watts(load_w)}"
+            what = f"if {part.worst_loss} fails, {part.name} carries {watts(load_w)}"
             yield _at_part(spec, part, "upstream-loss-overload", what, load_w)
 
 
@@ -241,7 +213,7 @@ def check_missing_figures(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 def _missing(spec: SiteSpec, rack: RackPlan, device: DevicePlacement) -> Iterator[str]:
     if device.max_power_w is None:
         yield "max_power_w"
-    if len(rack.feeds) > 1 and _psus(spec, device) is None:
+    if len(rack.feeds) > 1 and psus_of(spec, device) is None:
         yield "psus"
     if device.kind != "switch":
         system = spec.catalog.systems[device.model]
@@ -251,8 +223,11 @@ def _missing(spec: SiteSpec, rack: RackPlan, device: DevicePlacement) -> Iterato
 POWER_CHECKS = (
     check_feed_capacity,
     check_feed_loss,
-    check_psu_redundancy,
+    *SUPPLY_CHECKS,
     check_upstream_names,
     check_upstream_capacity,
+    check_catchers,
+    *BANK_CHECKS,
+    *DRAW_CHECKS,
     check_missing_figures,
 )
