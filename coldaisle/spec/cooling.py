@@ -52,6 +52,8 @@ class Cooling(SpecModel):
     pumps_each: Count | None = None
     redundant_pumps: Annotated[int, Field(ge=0)] | None = None
     """How many of a unit's pumps may fail without loss of flow."""
+    model: str | None = None
+    """The coolant unit of the catalog that these are, whose rating `capacity_w_each` is held to."""
     cop: Positive | None = None
     """Heat removed for each watt of chillers and dry coolers; left out, `overheads.cop`."""
 
@@ -84,7 +86,7 @@ class Cooling(SpecModel):
         return self
 
 
-_OF_LIQUID = ("coolant", "coolant_l_min_each", "pumps_each", "redundant_pumps")
+_OF_LIQUID = ("model", "coolant", "coolant_l_min_each", "pumps_each", "redundant_pumps")
 
 
 class RearDoor(SpecModel):
@@ -94,6 +96,8 @@ class RearDoor(SpecModel):
     """The loop: a name under `cooling`, of kind liquid."""
     capacity_w: Positive
     """Heat that it takes at the loop's temperature and flow; what is more goes into the room."""
+    model: str | None = None
+    """The rear door of the catalog that it is, whose rating `capacity_w` is held to."""
 
 
 class HallAir(SpecModel):

@@ -50,7 +50,9 @@ class Rack(SpecModel):
         try:
             expand(value)
         except RangeError as error:
-            raise mistake("bad-range", f"rack name {value}: {error}", "write the lower number first, then the last that there is") from None
+            raise mistake(
+                "bad-range", f"rack name {value}: {error}", "write the lower number first, then the last that there is"
+            ) from None
         return value
 
     @field_validator("power_feeds")
@@ -87,6 +89,12 @@ class Hall(SpecModel):
     air: HallAir = HallAir()
     floor: Floor | None = None
 
+    @field_validator("rows")
+    @classmethod
+    def _row_names_differ(cls, value: list[Row]) -> list[Row]:
+        once([row.name for row in value], "rows of one hall")
+        return value
+
 
 class Cabling(SpecModel):
     """How cables run, for their lengths: up to a tray above the racks, along it, and down again."""
@@ -109,6 +117,12 @@ class PlacedDevice(SpecModel):
     """Which way it moves air as it is mounted here, over what the catalog says."""
 
 
+def once(names: list[str], things: str) -> None:
+    """Raise a mistake when two things have one name."""
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        raise mistake("duplicate-name", f"two {things} are named {name}", "give each its own name")
+
+
 class FacilitySpec(SpecModel):
     """The section `facility`."""
 
@@ -126,6 +140,18 @@ class FacilitySpec(SpecModel):
     """
     cabling: Cabling = Cabling()
     devices: list[PlacedDevice] = Field(default_factory=list)
+
+    @field_validator("cooling")
+    @classmethod
+    def _cooling_names_differ(cls, value: list[Cooling]) -> list[Cooling]:
+        once([cooling.name for cooling in value], "sets of cooling units")
+        return value
+
+    @field_validator("halls")
+    @classmethod
+    def _hall_names_differ(cls, value: list[Hall]) -> list[Hall]:
+        once([hall.name for hall in value], "halls")
+        return value
 
 
 @dataclass(frozen=True, slots=True)

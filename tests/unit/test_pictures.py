@@ -58,6 +58,8 @@ def test_what_is_not_known_is_said_in_pictures() -> None:
     racks = [{"name": "r01", "liquid_cooling": "cdu"}]
     cdu = {"name": "cdu", "kind": "liquid", "units": 1, "capacity_w_each": 20_000.0}
     spec = site(facility=facility(racks, cooling=[cdu]), node_pools={"p": pool("r01-n1")})
+    wet = spec.catalog.systems["dgx-h100"].model_copy(update={"air_share": 0.2})
+    spec = replace(spec, catalog=spec.catalog.model_copy(update={"systems": {"dgx-h100": wet}}))
     plan = plan_site(spec)
     unplugged = replace(plan.facility.racks[0].devices[0], psus=None, airflow=None, depth_mm=None)
     rack = replace(plan.facility.racks[0], devices=(unplugged,))

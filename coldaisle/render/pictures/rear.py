@@ -35,6 +35,8 @@ from coldaisle.units import counted, kilowatts
 
 PIPE = 18
 """Pixels that a manifold takes beside a rack."""
+MANY_FEEDS = 4
+"""With more feeds than these there is no room to name each."""
 SUPPLY, RETURN = "#2a5f9e", "#9e3a2a"
 WAYS = {
     "front-to-rear": ("out", "air comes out here"),
@@ -131,10 +133,12 @@ def _device(sheet: Sheet, rack: RackPlan, device: DevicePlacement, left: float, 
 
 
 def _plugged(rack: RackPlan, device: DevicePlacement) -> str:
-    """Return how many of a device's supplies hang on each feed: `2 a, 2 b, 2 c`."""
+    """Return how many of a device's supplies hang on each feed: `2 a, 2 b, 2 c`, or `1 on each feed`."""
     if device.psus is None:
         return "supplies unknown"
     counts = spread_psus(device.psus, len(rack.feeds))
+    if len(counts) > MANY_FEEDS and len(set(counts)) == 1:
+        return f"{counts[0]} on each feed"
     return ", ".join(f"{count} {feed.name}" for count, feed in zip(counts, rack.feeds, strict=True) if count)
 
 
