@@ -77,5 +77,5 @@ def _figure_text(part: Figure) -> str:
 def _number(value: float | None, unit: str) -> str:
     if value is None:
         return "unknown"
-    decimals = {"°C": 1, "L/min": 1, "W/W": 2}.get(unit, 0)
+    decimals = {"°C": 1, "L/min": 1, "W/W": 2, "A": 1}.get(unit, 0)
     return f"{value:.{decimals}f}" if decimals else grouped(value)

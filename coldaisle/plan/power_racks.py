@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from coldaisle.plan.model import DrawsPlan, FeedPlan
 from coldaisle.plan.placement import Placed
@@ -13,7 +14,8 @@ from coldaisle.plan.power_chain import Chain
 from coldaisle.spec.facility import Rack
 from coldaisle.spec.power import Power, PowerFeed
 
-KINDS = ("typical_w", "transient_w", "startup_w")
+OtherDraw = Literal["typical_w", "transient_w", "startup_w"]
+KINDS: tuple[OtherDraw, ...] = ("typical_w", "transient_w", "startup_w")
 """Draws beside the maximum."""
 
 

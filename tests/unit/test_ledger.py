@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -121,3 +122,25 @@ def test_what_the_site_budgets_is_told_at_its_line() -> None:
     source = next(addend.source for addend in power.addends if "qm9700" in addend.item)
     assert source.startswith("budgeted by the site (")
     assert "fabrics.yaml:17:" in source
+
+
+def test_banks_and_caps_are_told(tmp_path: Path) -> None:
+    """A feed's banks, phases and its pool's power cap are told with their sources, and add up to the plan."""
+    shutil.copytree(ROOT / "tests" / "cases" / "base", tmp_path / "site")
+    shutil.copytree(ROOT / "tests" / "cases" / "good" / "banks_in_balance", tmp_path / "site", dirs_exist_ok=True)
+    pools = tmp_path / "site" / "node_pools.yaml"
+    capped = pools.read_text().replace(
+        "    boot: network\n", "    boot: network\n    power_cap: {watts: 300, scope: node}\n"
+    )
+    pools.write_text(capped)
+    checked = open_site(tmp_path / "site")
+    found = explain(checked.spec, checked.plan, "r01.feed_a")
+    feed = checked.plan.facility.racks[0].feeds[0]
+    sums = {each.name: each for each in found.sums}
+    for bank in feed.banks:
+        assert sums[f"load of bank {bank.name} ({bank.phase})"].total == pytest.approx(bank.load_w)
+    figures = {each.name: each.value for each in found.figures}
+    assert figures["phase L1"] == feed.phase_loads[0].load_a
+    guest = next(addend for addend in found.sums[0].addends if "sim-guest" in addend.item)
+    assert guest.how.startswith("300 W each")
+    assert guest.source.startswith("capped by the site at 300 W for the node (")

@@ -11,8 +11,9 @@ from coldaisle.plan.placement import Placed, loads_of
 from coldaisle.plan.power import feed_shares, spread_psus
 from coldaisle.plan.power_chain import Chain
 from coldaisle.plan.power_racks import RackPower, RackPowers
+from coldaisle.render.ledger.banks import bank_figures, bank_sums
 from coldaisle.render.ledger.racks import alike, draw_source, item, kind_of
-from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, figure_source
+from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, draw_figures, figure_source
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, watts
 
@@ -38,7 +39,7 @@ class _Circuit:
 def explain_feed(spec: SiteSpec, plan: SitePlan, rack: RackPlan, at: int, devices: tuple[Placed, ...]) -> Explanation:
     """Return what a feed carries, in full and after the worst loss, and what it may carry."""
     here = _Circuit(spec, plan, rack, at, devices)
-    sums = [added("load", "W", _addends(here, NOTHING))]
+    sums = [added("load", "W", _addends(here, NOTHING)), *bank_sums(spec, rack, at, devices)]
     lost = _worst_loss(here)
     if lost is not None:
         sums.append(_sum_after(here, *lost))
@@ -49,7 +50,17 @@ def explain_feed(spec: SiteSpec, plan: SitePlan, rack: RackPlan, at: int, device
         name="capacity", unit="W", value=here.feed.capacity_w, how=f"{root}{circuit(here.feed)}", source=where
     )
     what = f"feed {here.feed.name} of rack {rack.name}, from {here.feed.upstream or 'nothing that is named'}"
-    return Explanation(target=f"{rack.name}.feed_{here.feed.name}", what=what, sums=tuple(sums), figures=(capacity,))
+    return Explanation(
+        target=f"{rack.name}.feed_{here.feed.name}",
+        what=what,
+        sums=tuple(sums),
+        figures=(capacity, *_more_figures(here)),
+    )
+
+
+def _more_figures(here: _Circuit) -> Iterator[Figure]:
+    yield from draw_figures(here.feed.draws, "through the same supplies", f"explain {here.plan.name} {here.rack.name}")
+    yield from bank_figures(here.spec, here.rack, here.at)
 
 
 def _sum_after(here: _Circuit, label: str, lost: frozenset[int]) -> Sum:

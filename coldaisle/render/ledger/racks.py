@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from coldaisle.check.places import catalog_line, grouped_by, named, racks_of
-from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
+from coldaisle.plan.model import NO_DRAWS, DevicePlacement, RackPlan, SitePlan
 from coldaisle.plan.placement import Placed
 from coldaisle.plan.power_draws import BUDGETED, CAPPED, cap_words
+from coldaisle.plan.power_racks import KINDS, OtherDraw
 from coldaisle.plan.space import floor_area_m2
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, budget_source, figure_source
 from coldaisle.spec.facility import PlacedRack
@@ -83,6 +84,7 @@ def explain_rack(spec: SiteSpec, plan: SitePlan, rack: RackPlan, devices: tuple[
     ]
     if rack.heat_liquid_w != 0:
         sums.insert(2, added("heat into liquid", "W", (_heat(spec, plan, group, air=False) for group in groups)))
+    sums += [_other_draws(spec, kind, groups) for kind in KINDS if rack.draws != NO_DRAWS]
     where = f"rack {rack.name} in {rack.hall}, row {rack.row}"
     return Explanation(target=rack.name, what=where, sums=tuple(sums), figures=tuple(_limits(spec, rack)))
 
@@ -91,6 +93,34 @@ def _draw(spec: SiteSpec, plan: SitePlan, group: list[Placed]) -> Addend:
     each = group[0].placement.max_power_w
     value = None if each is None else len(group) * each
     return Addend(item=item(group), how=f"{watts(each)} each", value=value, source=draw_source(spec, plan, group[0]))
+
+
+def _other_draws(spec: SiteSpec, kind: OtherDraw, groups: list[list[Placed]]) -> Sum:
+    """Return the sum of another kind of draw of a rack."""
+    name = {"typical_w": "typical draw", "transient_w": "transient draw", "startup_w": "start-up draw"}[kind]
+    return added(name, "W", (_other_draw(spec, kind, group) for group in groups))
+
+
+def _other_draw(spec: SiteSpec, kind: OtherDraw, group: list[Placed]) -> Addend:
+    each: float | None = getattr(group[0].placement.draws, kind)
+    return Addend(
+        item=item(group),
+        how=f"{watts(each)} each",
+        value=None if each is None else len(group) * each,
+        source=_other_source(spec, kind, group[0]),
+    )
+
+
+def _other_source(spec: SiteSpec, kind: OtherDraw, placed: Placed) -> str:
+    """Return where another kind of draw comes from: the catalog, the site's rule, or nowhere."""
+    figure, part = kind.replace("_w", "_power_w"), kind_of(placed)
+    entry = spec.catalog.systems if part == "systems" else spec.catalog.switches
+    rule, rules = kind.removesuffix("_w"), spec.facility.power.draw_rules
+    factor = getattr(rules, rule)
+    if getattr(entry[placed.placement.model], figure) is None and factor is not None:
+        where = spec.marks.where(("facility", "power", "draw_rules", rule))
+        return f"the site's rule, {factor:g} of the maximum ({where})"
+    return figure_source(spec, part, placed.placement.model, figure)
 
 
 def _heat(spec: SiteSpec, plan: SitePlan, group: list[Placed], *, air: bool) -> Addend:
