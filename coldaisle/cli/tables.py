@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 
+from coldaisle.plan.budgets import Change
 from coldaisle.plan.model import FabricPlan, RackPlan, SitePlan
+from coldaisle.render.changes import COLUMNS, headline, lines
 from coldaisle.units import counted, kilowatts, percent
 
 _ROLES: tuple[Literal["core", "spine", "leaf", "oob"], ...] = ("core", "spine", "leaf", "oob")
@@ -109,3 +111,16 @@ def _plays(plan: SitePlan) -> Table:
         facts = sum(len(facts) for facts in play.facts.values())
         table.add_row(play.name, play.playbook, ", ".join(play.after), str(len(play.facts)), str(facts))
     return table
+
+
+# -- budgets before and after -------------------------------------------------------------------------------------
+def print_changes(changes: Sequence[Change], console: Console | None = None) -> None:
+    """Print the budgets that differ between two plans, those that read the same as one line."""
+    console = console or Console()
+    if changes:
+        what, budget, *numbers = COLUMNS
+        table = _table("Budgets before and after", (what, budget), numbers)
+        for line in lines(changes):
+            table.add_row(*line.cells, style="bold" if line.over else None)
+        console.print(table)
+    console.print(headline(changes), highlight=False)
