@@ -131,7 +131,7 @@ class FacilitySpec(SpecModel):
     cooling: list[Cooling] = Field(default_factory=list)
     density: Density = Density()
     overheads: Overheads = Overheads()
-    altitude_m: Annotated[float, Field(ge=0)] = 0.0
+    altitude_m: Annotated[float, Field(ge=0, le=6000)] = 0.0
     """Height above the sea: thinner air carries less heat."""
     airflow: dict[str, Airflow] = Field(default_factory=dict)
     """
