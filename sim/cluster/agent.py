@@ -36,14 +36,19 @@ STOP_S = 5.0
 """How long the pods' processes may take at the end; what is left then dies with this process."""
 
 
-def mirror(packaged: list[charts.Chart], targets: Callable[[], list[dict[str, object]]]) -> web.Application:
-    """Return the HTTP application of the chart mirror and of Prometheus' discovery."""
-    contents = dict(charts.files(packaged))
+def mirror(
+    packaged: Callable[[], list[charts.Chart]], targets: Callable[[], list[dict[str, object]]]
+) -> web.Application:
+    """
+    Return the HTTP application of the chart mirror and of Prometheus' discovery.
+
+    Charts are packaged when they are asked for: KEDA is built last, when the rest of the site has long been up.
+    """
 
     async def serve(request: web.Request) -> web.Response:
         if request.path == TARGETS_PATH:
             return web.json_response(targets())
-        content = contents.get(request.path)
+        content = dict(charts.files(packaged())).get(request.path)
         if content is None:
             return web.Response(status=404, text=f"no {request.path} here; /index.yaml lists the charts\n")
         return web.Response(body=content, content_type="application/octet-stream")
@@ -69,7 +74,8 @@ async def run(layout: Layout) -> None:
         names = Names(api)
         runner = Runner(layout, api, names.text)
         names.changed = runner.write_hosts
-        server = web.AppRunner(mirror(charts.all_charts(keda_definitions()), runner.targets), access_log=None)
+        application = mirror(lambda: charts.all_charts(keda_definitions()), runner.targets)
+        server = web.AppRunner(application, access_log=None)
         await server.setup()
         await web.TCPSite(server, layout.api_address, layout.mirror_port).start()
         pods = follow_pods(api, Addresses(api, layout.pod_cidr), runner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import tarfile
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from aiohttp.test_utils import TestClient, TestServer
 
 from sim.cluster import charts
+from sim.cluster.agent import mirror
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +57,20 @@ def test_keda_comes_with_its_own_definitions(definitions: Path) -> None:
 def test_keda_is_left_out_without_definitions() -> None:
     """A chart of KEDA that could not work is not offered."""
     assert "keda" not in {chart.metadata["name"] for chart in charts.all_charts(None)}
+
+
+def test_a_chart_that_is_complete_later_is_served_later(definitions: Path) -> None:
+    """KEDA is built when the mirror has long been up: its chart is there from then on."""
+    found: list[Path | None] = [None]
+
+    async def ask() -> tuple[int, int]:
+        application = mirror(lambda: charts.all_charts(found[0]), list)
+        async with TestClient(TestServer(application)) as client:
+            before = (await client.get("/keda-2.21.0.tgz")).status
+            found[0] = definitions
+            return before, (await client.get("/keda-2.21.0.tgz")).status
+
+    assert asyncio.run(ask()) == (404, 200)
 
 
 def test_plain_files_of_charts_are_yaml() -> None:

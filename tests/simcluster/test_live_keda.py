@@ -18,7 +18,7 @@ import yaml
 from sim.cluster.charts import CHARTS
 from sim.cluster.load import Load, send
 from sim.cluster.tools import keda_definitions
-from tests.simcluster.live_cluster import apply_engine, wait
+from tests.simcluster.live_cluster import apply_engine, ready_pod, wait
 
 if TYPE_CHECKING:
     from tests.simcluster.live_cluster import Cluster
@@ -35,6 +35,7 @@ def test_replicas_follow_the_queue(cluster: Cluster, node: object, capsys: pytes
     apply_engine(cluster)
     cluster.apply(_scaled_object())
     wait(lambda: _external_metrics_answer(cluster), seconds=90)
+    wait(lambda: ready_pod(cluster, "llama"), seconds=90)
     load = Load(endpoint="llama", requests_per_s=25, seconds=45, drain_s=0)
     report = asyncio.run(send(cluster.layout.admin_kubeconfig, "serving", load, lambda _: None))
     # Counted by who answered: with so short a cooldown the replicas may be fewer again when the load ends.
