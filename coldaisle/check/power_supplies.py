@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from coldaisle.check.finding import Finding, Severity
+from coldaisle.check.finding import Finding, Severity, finding
 from coldaisle.check.places import catalog_line, grouped_by, named, rack_finding, racks_of
 from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
-from coldaisle.plan.power import shelf_supplies, spread_psus
+from coldaisle.plan.power import shelf_power_w, shelf_supplies, spread_psus
 from coldaisle.plan.power_chain import Chain
 from coldaisle.plan.power_racks import RackPower, RackPowers
 from coldaisle.spec.catalog import Psus
+from coldaisle.spec.power import ShelfRedundancy
 from coldaisle.spec.sections import SiteSpec
-from coldaisle.units import counted
+from coldaisle.units import counted, watts
 
 MOST_FEEDS = 4
 """Feeds that a rack may be asked to have: more are not built."""
@@ -140,7 +141,8 @@ def _finding(  # noqa: PLR0913, PLR0917 - the parts of a finding
     if feeds == 1 and single:
         what = f"{named(single)} ha{'s' if len(single) == 1 else 've'} one feed: its loss takes {device.model} down"
     boot = "" if psus.needed_to_boot is None else f", {psus.needed_to_boot} to boot"
-    source = catalog_line(spec, "switches" if device.kind == "switch" else "systems", device.model, "psus")
+    entry = ("switches" if device.kind == "switch" else "systems", device.model)
+    source = catalog_line(spec, *entry, "psus") or catalog_line(spec, *entry, "power_shelves")
     # One feed is a choice that darkens the rack whatever hangs on it; with several, going dark defeats their purpose.
     severity: Severity = "error" if dark and feeds > 1 else "warning"
     have = f"{supplies}, {psus.needed} needed{boot} ({source})"
@@ -150,4 +152,34 @@ def _finding(  # noqa: PLR0913, PLR0917 - the parts of a finding
     )
 
 
-SUPPLY_CHECKS = (check_psu_redundancy, check_psu_upstream, check_shared_upstream)
+def check_shelves(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """The power shelves of a rack-scale system give what it draws, with that spare which the site asks for."""
+    draws = {device.model: device.max_power_w for rack in plan.facility.racks for device in rack.devices}
+    for name, pool in spec.node_pools.items():
+        shelves = spec.catalog.systems[pool.system].power_shelves
+        if shelves is None:
+            continue
+        have = "; ".join(f"{words}: {watts(shelf_power_w(shelves, redundancy=r))}" for r, words in _SPARE.items())
+        line = catalog_line(spec, "systems", pool.system, "power_shelves")
+        have = f"{shelves.count} shelves of {shelves.psus_each} x {watts(shelves.psu_w)}; {have} ({line})"
+        if pool.shelf_redundancy is None:
+            what = f"pool {name} does not say what may fail of the power shelves of {pool.system}"
+            fix = "add shelf_redundancy: none, shelf or supply"
+            yield finding(spec, ("node_pools", name, "system"), "shelf-redundancy", what=what, have=have, fix=fix)
+            continue
+        gives_w, draw_w = shelf_power_w(shelves, redundancy=pool.shelf_redundancy), draws.get(pool.system)
+        if (draw_w or 0) > gives_w:
+            spare = _SPARE[pool.shelf_redundancy]
+            what = f"{pool.system} draws {watts(draw_w)}, and its power shelves give {watts(gives_w)} with {spare}"
+            fix = "ask for less spare, or cap the pool"
+            loc = ("node_pools", name, "shelf_redundancy")
+            yield finding(spec, loc, "shelf-over-budget", what=what, have=have, fix=fix)
+
+
+_SPARE: Mapping[ShelfRedundancy, str] = {
+    "none": "no spare",
+    "shelf": "one shelf spare",
+    "supply": "one supply of each shelf spare",
+}
+
+SUPPLY_CHECKS = (check_psu_redundancy, check_psu_upstream, check_shared_upstream, check_shelves)

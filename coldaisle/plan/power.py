@@ -13,7 +13,7 @@ from typing import Literal
 
 from coldaisle.plan.model import NO_DRAWS, DrawsPlan
 from coldaisle.spec.catalog import PowerShelves, Psus, System
-from coldaisle.spec.power import VoltageReference
+from coldaisle.spec.power import ShelfRedundancy, VoltageReference
 
 Watts = float | None
 """Watts, or None where a figure is not known."""
@@ -70,7 +70,7 @@ def feed_capacity_w(  # noqa: PLR0913 - the six figures of a circuit
     return factor * voltage_v * breaker_a * derating * power_factor
 
 
-def shelf_power_w(shelves: PowerShelves, *, redundancy: Literal["none", "shelf", "supply"]) -> float:
+def shelf_power_w(shelves: PowerShelves, *, redundancy: ShelfRedundancy) -> float:
     """
     Return what the power shelves of a rack-scale system give, in watts.
 

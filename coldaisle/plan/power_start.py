@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coldaisle.plan.model import RackPlan, StartGroupPlan
-from coldaisle.plan.placement import Placed
-from coldaisle.plan.power import feed_shares
+from coldaisle.plan.placement import Placed, loads_of
+from coldaisle.plan.power import Load, feed_loads_w
 from coldaisle.plan.power_chain import Chain
 
 _TOLERANCE = 1e-9
@@ -100,6 +100,7 @@ class _Cut:
         self.chain, self.stages = chain, stages
         self.limits = {name: _Limit(_black_start_w(chain, name)) for name in chain.parts}
         self._paths: dict[str | None, tuple[tuple[str, float], ...]] = {}
+        self._loads: dict[tuple[tuple[Load, ...], int], tuple[tuple[float, float], ...]] = {}
         for part in chain.parts.values():
             if part.allocated_w is not None:
                 for name, factor in self._path(part.fed_by):
@@ -121,14 +122,22 @@ class _Cut:
 
     def _start(self, rack: RackPlan, stage: int, devices: tuple[Placed, ...]) -> _Start:
         carried: dict[str, tuple[float, float]] = {}
-        shares = [_shares(device, len(rack.feeds)) for device in devices]
-        for at, feed in enumerate(rack.feeds):
-            startup_w = sum((d.placement.draws.startup_w or 0.0) * s[at] for d, s in zip(devices, shares, strict=True))
-            running_w = sum((d.placement.max_power_w or 0.0) * s[at] for d, s in zip(devices, shares, strict=True))
-            for name, factor in ((f"{rack.name}.feed_{feed.name}", 1.0), *self._path(feed.upstream)):
+        for feed, (startup_w, running_w) in zip(rack.feeds, self._feeds(devices, len(rack.feeds)), strict=True):
+            carried[f"{rack.name}.feed_{feed.name}"] = startup_w, running_w
+            for name, factor in self._path(feed.upstream):
                 before = carried.get(name, (0.0, 0.0))
                 carried[name] = before[0] + startup_w * factor, before[1] + running_w * factor
         return _Start(rack.name, stage, tuple(feed.upstream for feed in rack.feeds), devices, carried)
+
+    def _feeds(self, devices: tuple[Placed, ...], feeds: int) -> tuple[tuple[float, float], ...]:
+        """Return what each feed carries of some devices while they start, and while they run."""
+        loads = loads_of(devices)
+        if (loads, feeds) not in self._loads:
+            startup = feed_loads_w([load.of_kind("startup_w") for load in loads], feeds)
+            running = feed_loads_w(loads, feeds)
+            pairs = zip(startup, running, strict=True)
+            self._loads[loads, feeds] = tuple((starting or 0.0, then or 0.0) for starting, then in pairs)
+        return self._loads[loads, feeds]
 
     def _path(self, upstream: str | None) -> tuple[tuple[str, float], ...]:
         """Return the parts above a circuit, each with the watts that it gives for a watt of the circuit."""
@@ -142,10 +151,6 @@ class _Cut:
                 factor /= part.efficiency or 1
             self._paths[upstream] = tuple(path)
         return self._paths[upstream]
-
-
-def _shares(device: Placed, feeds: int) -> tuple[float, ...]:
-    return feed_shares(device.psus.count if device.psus else 1, feeds, frozenset())
 
 
 def _black_start_w(chain: Chain, name: str) -> float:

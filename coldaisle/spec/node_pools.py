@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
-from coldaisle.spec.power import PowerCap
+from coldaisle.spec.power import PowerCap, ShelfRedundancy
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
 
 
@@ -21,7 +21,9 @@ def _counts_up(pattern: str) -> str:
     try:
         expand(pattern)
     except RangeError as error:
-        raise mistake("bad-range", f"{pattern}: {error}", "write the lower number first, then the last that there is") from None
+        raise mistake(
+            "bad-range", f"{pattern}: {error}", "write the lower number first, then the last that there is"
+        ) from None
     return pattern
 
 
@@ -92,6 +94,8 @@ class PoolSpec(SpecModel):
     gpu: GpuSpec | None = None
     power_cap: PowerCap | None = None
     """Limit that the nodes are set to, and that the ledgers count instead of the catalog's maximum."""
+    shelf_redundancy: ShelfRedundancy | None = None
+    """What may fail of the power shelves of a rack-scale system; it has no default, and such a system needs it."""
     os: OsSpec = OsSpec()
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] | None = None

@@ -146,6 +146,10 @@ class Power(SpecModel):
     """Pools in the order in which they start after a blackout; the others follow together."""
 
 
+ShelfRedundancy = Literal["none", "shelf", "supply"]
+"""What may fail of a system's power shelves without loss: nothing, one whole shelf, or one supply of each shelf."""
+
+
 class PowerCap(SpecModel):
     """
     A limit of power that a pool's nodes are set to.
