@@ -1,5 +1,5 @@
 """
-Debian packages that the simulated site is made of, each with its reason.
+Debian packages that the simulated site is made of, and those that only tests need, each with its reason.
 
 Packages bring services that would start at once, on addresses of this machine. They are kept from starting while
 they are installed, and those that this run installed are switched off for the next boot as well.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from coldaisle.toolchain.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 PACKAGES: dict[str, tuple[str, str]] = {
     "python3-venv": ("", "makes the virtual environment"),
@@ -54,24 +54,29 @@ PACKAGES: dict[str, tuple[str, str]] = {
 }
 """Package: (what shows that it is there, why it is needed). An empty first part: only dpkg can tell."""
 
+OF_TESTS: dict[str, tuple[str, str]] = {
+    "chromium-headless-shell": ("chromium-headless-shell", "the browser in which reports are tested"),
+}
+"""Packages that `make test` installs and `make up` does not: no site needs a browser, and not every system has it."""
+
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _POLICY_TEXT = (
     "#!/bin/sh\n# Written by Coldaisle while it installs packages: their services must not start.\nexit 101\n"
 )
 
 
-def missing() -> list[str]:
+def missing(packages: Mapping[str, tuple[str, str]] = PACKAGES) -> list[str]:
     """Return the packages that are not installed, by dpkg where it is there, else by what they bring."""
     if shutil.which("dpkg-query") is None:
-        return [name for name, (sign, _reason) in PACKAGES.items() if sign and not _has(sign)]
+        return [name for name, (sign, _reason) in packages.items() if sign and not _has(sign)]
     answer = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES],
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages],
         capture_output=True,
         text=True,
         check=False,
     )
     installed = {line.split()[0] for line in answer.stdout.splitlines() if line.endswith(" installed")}
-    return [name for name in PACKAGES if name not in installed]
+    return [name for name in packages if name not in installed]
 
 
 def install(packages: list[str]) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from coldaisle.toolchain import site
+from coldaisle.toolchain import debian, site
 from coldaisle.toolchain.environment import environment
 from coldaisle.toolchain.errors import FAULT, SetupError
 from coldaisle.toolchain.places import project_root, venv_dir
@@ -20,7 +20,7 @@ from coldaisle.toolchain.tools import BuildFailedError
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIRST = ("unit", "cases", "setup", "components", "provider", "policies")
+FIRST = ("unit", "cases", "setup", "browser", "components", "provider", "policies")
 """Rings that need no simulated site, in this order."""
 
 LAST = ("sim", "simcluster", "roles", "cluster", "e2e")
@@ -41,6 +41,8 @@ def run(arguments: list[str]) -> int:
     """Run pytest on all rings, or on what the arguments name, and return its exit code; 1 when `up` failed."""
     named = [each for each in arguments if each.startswith("tests/")]
     folders = named or order(project_root() / "tests")
+    if _needs_browser(folders):
+        _install_browser()
     up_failed = _needs_site(folders) and not _site_up()
     site.install(site.ENGINE_TOOLS).wait()
     others = [each for each in arguments if each not in named]
@@ -49,6 +51,18 @@ def run(arguments: list[str]) -> int:
     if up_failed:
         sys.stderr.write("The simulated site could not be brought up; its message is above, before the tests.\n")
     return code or (FAULT if up_failed else 0)
+
+
+def _needs_browser(folders: list[str]) -> bool:
+    return any(each.split("/")[1] == "browser" for each in folders)
+
+
+def _install_browser() -> None:
+    """Install what the ring needs; where that is not to be had, only its own tests fail."""
+    try:
+        debian.install(debian.missing(debian.OF_TESTS))
+    except SetupError as error:
+        sys.stderr.write(f"{error}\n")
 
 
 def _needs_site(folders: list[str]) -> bool:

@@ -138,3 +138,21 @@ def test_rings_run_from_quick_to_slow(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "test_it.py").touch()
     assert rings.order(tmp_path) == [f"tests/{name}" for name in ("unit", "cases", "something", "roles", "e2e")]
+
+
+def test_the_browser_is_installed_for_its_ring_only(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make test` gets the browser where its ring runs, and goes on without one where none is to be had."""
+    machine.program("dpkg-query", "")
+    asked: list[list[str]] = []
+
+    def install(packages: list[str]) -> None:
+        asked.append(packages)
+        raise SetupError("no apt", have="", fix="")
+
+    monkeypatch.setattr(debian, "install", install)
+    monkeypatch.setattr(site, "install", lambda _names: FakeTools([], complete=True))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, stdout=""))
+    assert rings.run(["tests/unit"]) == 0
+    assert asked == []
+    assert rings.run(["tests/unit", "tests/browser"]) == 0
+    assert asked == [["chromium-headless-shell"]]

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from coldaisle.check.places import racks_of
 from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan, UpstreamPlan
 from coldaisle.plan.power import total
 from coldaisle.render.pictures.canvas import first_to_last
 from coldaisle.render.pictures.elevation import TOGETHER, elevation
+from coldaisle.render.pictures.rear import rear_elevation
+from coldaisle.render.pictures.row import row_map
 from coldaisle.render.report.bars import Bar, heat_bar, part_bar, power_bar
+from coldaisle.render.report.drawing import Drawing, drawing
 from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, grouped, kilowatts
@@ -51,32 +52,28 @@ class Rack:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """An elevation with its name; `find` is the text that the filter looks in."""
-
-    name: str
-    svg: Markup
-    find: str
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a hall with its racks and their elevations."""
+    """A row of a hall with its racks, its map, and its racks from the front and from behind."""
 
     anchor: str
     name: str
     more: str
     racks: tuple[Rack, ...]
-    pictures: tuple[Picture, ...]
+    map: Drawing
+    pictures: tuple[Drawing, ...]
 
 
 def chain(plan: SitePlan) -> tuple[Part, ...]:
     """Return the power chain from the top down."""
     by_name = {part.name: part for part in plan.facility.upstream}
     return tuple(
-        Part(part, power_bar(part.load_w, part.load_after_loss_w, part.capacity_w))
+        Part(part, power_bar(part.load_w, part.load_after_loss_w, part.capacity_w, _after(part)))
         for part in sorted(by_name.values(), key=lambda part: (_depth(part, by_name), part.name))
     )
+
+
+def _after(part: UpstreamPlan) -> str:
+    return f"after the loss of {part.worst_loss}" if part.worst_loss else "after a loss"
 
 
 def _depth(part: UpstreamPlan, by_name: Mapping[str, UpstreamPlan]) -> int:
@@ -101,9 +98,15 @@ def _flow(unit: CoolingPlan) -> str:
     return ", ".join(f"{grouped(value)} {words}" for value, words in flows if value is not None) or "not known"
 
 
+def overheads(plan: SitePlan) -> tuple[tuple[str, str, str], ...]:
+    """Return what the site draws beside its IT load, each with its power and what was assumed for it."""
+    parts = plan.facility.pue.overheads if plan.facility.pue else ()
+    return tuple((part.item, kilowatts(part.power_w), part.assumption) for part in parts)
+
+
 # -- rows ---------------------------------------------------------------------------------------------------------
-def rows(spec: SiteSpec, plan: SitePlan) -> tuple[Row, ...]:
-    """Return every row with its racks, by hall and row."""
+def rows(spec: SiteSpec, plan: SitePlan, *, few: bool) -> tuple[Row, ...]:
+    """Return every row with its racks, by hall and row; with `few` of them their elevations are part of the page."""
     placed = racks_of(spec)
     found: dict[tuple[str, str], list[RackPlan]] = {}
     for rack in plan.facility.racks:
@@ -114,19 +117,21 @@ def rows(spec: SiteSpec, plan: SitePlan) -> tuple[Row, ...]:
             name=f"{hall}, {row}",
             more=f"{counted(len(racks), 'rack')}, {kilowatts(total(rack.power_w for rack in racks))} at most",
             racks=tuple(_rack(spec, rack, placed[rack.name]) for rack in racks),
-            pictures=tuple(_pictures(racks)),
+            map=drawing(f"map of {row}", row_map(spec, plan, hall, row), few=few),
+            pictures=tuple(_pictures(racks, few=few)),
         )
         for (hall, row), racks in sorted(found.items())
     )
 
 
-def _pictures(racks: Sequence[RackPlan]) -> Iterator[Picture]:
-    """Yield the elevations of a row, a few racks each."""
+def _pictures(racks: Sequence[RackPlan], *, few: bool) -> Iterator[Drawing]:
+    """Yield the elevations of a row, a few racks each: from the front, and where there are few from behind too."""
     for at in range(0, len(racks), TOGETHER):
         some = racks[at : at + TOGETHER]
-        names = first_to_last(rack.name for rack in some)
-        svg = Markup(elevation(some))  # noqa: S704 - our own drawing, escaped there
-        yield Picture(f"front of {names}", svg, " ".join(_find(rack) for rack in some))
+        names, find = first_to_last(rack.name for rack in some), " ".join(_find(rack) for rack in some)
+        yield drawing(f"front of {names}", elevation(some), few=few, find=find)
+        if few:
+            yield drawing(f"rear of {names}", rear_elevation(some), find=find)
 
 
 def _rack(spec: SiteSpec, rack: RackPlan, placed: PlacedRack) -> Rack:

@@ -36,6 +36,37 @@ class Pool:
     boot: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cables:
+    """Cables of one rate: how many, and how many of each length."""
+
+    rate: str
+    count: int
+    lengths: tuple[str, ...]
+
+
+def cables(plan: SitePlan) -> tuple[Cables, ...]:
+    """Return the cables to order, by rate and length; a length is not known where an end has no place."""
+    rates: defaultdict[float, Counter[float | None]] = defaultdict(Counter)
+    for fabric in plan.fabrics.values():
+        for cable in fabric.cables:
+            rates[cable.rate_gbps][cable.length_m] += 1
+    return tuple(
+        Cables(
+            f"{rate:g} Gb/s", counts.total(), tuple(_length(*each) for each in sorted(counts.items(), key=_by_length))
+        )
+        for rate, counts in sorted(rates.items())
+    )
+
+
+def _by_length(each: tuple[float | None, int]) -> tuple[bool, float]:
+    return each[0] is None, each[0] or 0.0
+
+
+def _length(length_m: float | None, count: int) -> str:
+    return f"{count} x {'unknown length' if length_m is None else f'{length_m:g} m'}"
+
+
 def fabrics(plan: SitePlan) -> tuple[Fabric, ...]:
     """Return every fabric, in the plan's order."""
     return tuple(_fabric(fabric) for fabric in plan.fabrics.values())

@@ -14,9 +14,10 @@ from coldaisle.check import Finding
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.files import templates_dir
-from coldaisle.render.pictures import hall_map, one_line
-from coldaisle.render.report.floor import chain, loops, rows
-from coldaisle.render.report.network import fabrics, pools
+from coldaisle.render.pictures import coolant_diagram, hall_map, one_line
+from coldaisle.render.report.drawing import drawing
+from coldaisle.render.report.floor import chain, loops, overheads, rows
+from coldaisle.render.report.network import cables, fabrics, pools
 from coldaisle.render.report.sources import sources
 from coldaisle.render.report.summary import tiles, verdict
 from coldaisle.render.topology import bill_of_materials
@@ -53,7 +54,7 @@ def site_report(spec: SiteSpec, plan: SitePlan, findings: Sequence[Finding]) -> 
         findings: What the checks found.
     """
     script = _text("report.js")
-    racks = plan.facility.racks
+    few = len(plan.facility.racks) <= OPEN_RACKS
     return (
         _environment()
         .get_template("page.html.j2")
@@ -68,21 +69,25 @@ def site_report(spec: SiteSpec, plan: SitePlan, findings: Sequence[Finding]) -> 
             tiles=tiles(plan),
             findings=sorted(findings, key=lambda finding: finding.severity),
             chain=chain(plan),
-            one_line=_drawing(one_line(plan)) if plan.facility.upstream else None,
+            one_line=drawing("One-line diagram", one_line(plan)) if plan.facility.upstream else None,
             loops=loops(plan),
-            halls=[(hall, _drawing(hall_map(spec, plan, hall))) for hall in sorted({rack.hall for rack in racks})],
-            rows=rows(spec, plan),
-            is_open=len(racks) <= OPEN_RACKS,
+            coolant=drawing("Coolant diagram", coolant_diagram(plan), few=few) if plan.facility.cooling else None,
+            pue=plan.facility.pue,
+            overheads=overheads(plan),
+            halls=[drawing(f"Map of {hall}", hall_map(spec, plan, hall), few=few) for hall in _halls(plan)],
+            rows=rows(spec, plan, few=few),
+            is_open=few,
             pools=pools(plan),
             fabrics=fabrics(plan),
-            order=bill_of_materials(plan),
+            devices=[each for each in bill_of_materials(plan) if each[0] != "cable"],
+            cables=cables(plan),
             sources=sources(spec, plan),
         )
     )
 
 
-def _drawing(svg: str) -> Markup:
-    return Markup(svg)  # noqa: S704 - our own drawing, escaped where it is drawn
+def _halls(plan: SitePlan) -> list[str]:
+    return sorted({rack.hall for rack in plan.facility.racks})
 
 
 def _text(name: str) -> str:

@@ -60,6 +60,9 @@ def tiles(plan: SitePlan) -> Iterator[Tile]:
         for unit in plan.facility.cooling
     )
     yield _fullest(racks)
+    if (estimate := plan.facility.pue) is not None:
+        more = f"{kilowatts(estimate.facility_power_w)} with all overheads, estimated from parts"
+        yield Tile("PUE", "unknown" if estimate.pue is None else f"{estimate.pue:.2f}", more)
 
 
 def _gpu_models(plan: SitePlan) -> str:
