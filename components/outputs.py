@@ -38,9 +38,7 @@ def budgets(plan: SitePlan) -> dict[str, Any]:
         "itPowerW": plan.facility.it_power_w,
         "racks": {rack.name: _rack(rack) for rack in plan.facility.racks},
         "sources": {source.name: _share(source.load_w, source.capacity_w) for source in plan.facility.upstream},
-        "cooling": {
-            loop.name: f"{loop.load_w:.0f} of {loop.capacity_after_loss_w:.0f} W" for loop in plan.facility.cooling
-        },
+        "cooling": {loop.name: _share(loop.load_w, loop.capacity_after_loss_w) for loop in plan.facility.cooling},
     }
     if fullest:
         _, rack, feed = fullest
