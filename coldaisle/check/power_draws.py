@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import catalog_line, catalog_place, feeds_of, grouped_by, named, rack_finding, racks_of
-from coldaisle.plan.model import SitePlan
+from coldaisle.plan.model import DevicePlacement, SitePlan
 from coldaisle.spec.catalog import Gpu, System
 from coldaisle.spec.node_pools import PoolSpec
 from coldaisle.spec.power import PowerCap
@@ -92,6 +92,37 @@ def check_transients(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def check_power_factors(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """No feed is said to have a better power factor than a device on it, or it carries fewer watts than is counted."""
+    racks = racks_of(spec)
+    items = [
+        (rack, at, feed, device.model, factor)
+        for rack, at, feed in feeds_of(plan)
+        for device in rack.devices
+        for factor in (_power_factor(spec, device),)
+        if factor is not None and factor < feed.power_factor
+    ]
+    for group in grouped_by(items, lambda item: (racks[item[0].name].path, item[1], item[3])).values():
+        rack, at, feed, model, factor = group[0]
+        names = list(dict.fromkeys(item[0].name for item in group))
+        what = (
+            f"feed {feed.name} of {named(names)} counts a power factor of {feed.power_factor:g}, "
+            f"and {model} on it has {factor:g}"
+        )
+        kind = "switches" if model in spec.catalog.switches else "systems"
+        have = f"{model}: {catalog_line(spec, kind, model, 'power_factor')}"
+        yield rack_finding(
+            spec, racks[rack.name], "power-factor", what=what, have=have, fix=f"set its power_factor to {factor:g}",
+            below=("power_feeds", at), path=f".power_feeds[{feed.name}]", severity="warning",
+        )  # fmt: skip
+
+
+def _power_factor(spec: SiteSpec, device: DevicePlacement) -> float | None:
+    if device.kind == "switch":
+        return spec.catalog.switches[device.model].power_factor
+    return spec.catalog.systems[device.model].power_factor
+
+
 def check_start(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """After a blackout, all racks can be started, in the order of the plan."""
     groups = plan.facility.start_order or ()
@@ -116,4 +147,4 @@ def _feed_loc(spec: SiteSpec, name: str) -> tuple[str | int, ...]:
     return (*placed.path, "power_feeds", [each.name for each in placed.spec.power_feeds].index(feed))
 
 
-DRAW_CHECKS = (check_power_caps, check_transients, check_start)
+DRAW_CHECKS = (check_power_caps, check_transients, check_power_factors, check_start)
