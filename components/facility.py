@@ -1,4 +1,9 @@
-"""What stands in the halls: racks with their budgets, the feeds' headroom, and what cools them."""
+"""
+What stands in the halls: racks with their budgets, the feeds' headroom, and what cools them.
+
+Each ledger is an input of its component, since a preview compares inputs: `pulumi preview --diff` shows a budget before
+and after. Figures have one decimal, so that two of them can be read beside each other.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +24,20 @@ class Rack(ComponentResource):
             "place": f"{plan.hall}/{plan.row}",
             "usedU": plan.used_u,
             "heightU": plan.height_u,
-            "powerW": plan.power_w,
+            "powerW": _shown(plan.power_w),
             "powerLines": [_line(line) for line in plan.power_lines],
             "feeds": {
                 feed.name: {
-                    "capacityW": feed.capacity_w,
-                    "loadW": feed.load_w,
-                    "loadAfterLossW": feed.load_after_loss_w,
+                    "capacityW": _shown(feed.capacity_w),
+                    "loadW": _shown(feed.load_w),
+                    "loadAfterLossW": _shown(feed.load_after_loss_w),
                 }
                 for feed in plan.feeds
             },
-            "heatAirW": plan.heat_air_w,
-            "heatLiquidW": plan.heat_liquid_w,
-            "airflowCfm": plan.airflow_cfm,
-            "weightKg": plan.weight_kg,
+            "heatAirW": _shown(plan.heat_air_w),
+            "heatLiquidW": _shown(plan.heat_liquid_w),
+            "airflowCfm": _shown(plan.airflow_cfm),
+            "weightKg": _shown(plan.weight_kg),
             "devices": [
                 f"U{device.rack_unit} {device.device} ({device.model})"
                 for device in sorted(plan.devices, key=lambda device: device.rack_unit)
@@ -40,6 +45,10 @@ class Rack(ComponentResource):
         }
         super().__init__("coldaisle:facility:Rack", name, ledger, opts)
         self.register_outputs(ledger)
+
+
+def _shown(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
 
 
 def _line(line: LedgerLine) -> str:
@@ -54,9 +63,9 @@ class CoolingLoop(ComponentResource):
         """Show the loop of `plan`."""
         ledger = {
             "kind": plan.kind,
-            "capacityW": plan.capacity_w,
-            "capacityAfterLossW": plan.capacity_after_loss_w,
-            "loadW": plan.load_w,
+            "capacityW": _shown(plan.capacity_w),
+            "capacityAfterLossW": _shown(plan.capacity_after_loss_w),
+            "loadW": _shown(plan.load_w),
             "racks": len(plan.racks),
         }
         super().__init__("coldaisle:facility:CoolingLoop", name, ledger, opts)
@@ -71,9 +80,9 @@ class PowerFeed(ComponentResource):
         ledger = {
             "kind": plan.kind,
             "fedBy": plan.fed_by,
-            "capacityW": plan.capacity_w,
-            "loadW": plan.load_w,
-            "loadAfterLossW": plan.load_after_loss_w,
+            "capacityW": _shown(plan.capacity_w),
+            "loadW": _shown(plan.load_w),
+            "loadAfterLossW": _shown(plan.load_after_loss_w),
         }
         super().__init__("coldaisle:facility:PowerFeed", name, ledger, opts)
         self.register_outputs(ledger)

@@ -74,6 +74,32 @@ def test_the_preview_of_a_pod_needs_no_network(pod: Engine) -> None:
         assert line in shown.stdout
 
 
+def test_a_preview_shows_budgets_before_and_after(tmp_path: Path) -> None:
+    """A change of the spec shows on feed, source and loop, each figure with what it was and what it will be."""
+    pulumi = project(tmp_path, "sim", ["facility"])
+    done = pulumi("up", "--yes", "--skip-preview")
+    assert done.returncode == 0, done.stdout + done.stderr
+    file = pulumi.project / "inventory" / "sim" / "facility.yaml"
+    text = file.read_text(encoding="utf-8")
+    edits = {
+        "breaker_a: 32": "breaker_a: 30",
+        "capacity_w: 100000": "capacity_w: 90000",
+        "_each: 45000": "_each: 44000",
+    }
+    for old, new in edits.items():
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text, encoding="utf-8")
+    shown = pulumi("preview", "--diff").stdout
+    for kind in ("Rack", "PowerFeed", "CoolingLoop"):
+        assert f"~ coldaisle:facility:{kind}: (update)" in shown
+    changed = [" ".join(line.replace("~", "").split()) for line in shown.splitlines() if " => " in line]
+    assert "capacityW : 18401.3 => 17251.2" in changed
+    assert "capacityW : 100000 => 90000" in changed
+    assert "capacityAfterLossW: 45000 => 44000" in changed
+    assert 'crah1: "1550 of 45000 W" => "1550 of 44000 W"' in changed
+
+
 def test_the_first_preview_of_a_cluster_needs_neither_cluster_nor_mirror(tmp_path: Path) -> None:
     """Before the site is there, all layers are shown: no kubeconfig, no API server and no charts are asked for."""
     pulumi = project(tmp_path, "sim", ["cluster", "platform", "serving", "autoscaling"])
