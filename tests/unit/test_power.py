@@ -38,7 +38,7 @@ def test_p1_volts_say_what_they_are_measured_against(voltage_v: float, reference
         breaker_a=32,
         derating=1.0,
     )
-    assert capacity_w == pytest.approx(watts, abs=1)
+    assert round(capacity_w, -1) == watts
 
 
 def _part(name: str, fed_by: str | None = None, allocated_w: float | None = None) -> UpstreamPower:
@@ -62,6 +62,13 @@ def test_p4_an_unallocated_part_carries_what_hangs_below_it() -> None:
     """P4: no allocation is not an allocation of nothing; 2300 W below it are 2300 W."""
     assert chain_loads_w([_part("pdu")], {"pdu": [2300.0]}) == {"pdu": 2300}
     assert chain_loads_w([_part("pdu", allocated_w=0)], {"pdu": [2300.0]}) == {"pdu": 0}
+
+
+def test_p4_a_feed_and_its_part_tell_the_same_share() -> None:
+    """P4: 2300 W behind a PDU of 9600 W are 23.96 % of it, at the PDU and at the panel above it."""
+    chain = [_part("panel"), _part("pdu", "panel")]
+    loads = chain_loads_w(chain, {"pdu": [2300.0]})
+    assert [round(100 * (loads[name] or 0) / 9600, 2) for name in ("panel", "pdu")] == [23.96, 23.96]
 
 
 def test_p5_an_allocation_replaces_what_hangs_below_it() -> None:

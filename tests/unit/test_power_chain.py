@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldaisle.plan.model import FacilityPlan
+from coldaisle.check.power import POWER_CHECKS
+from coldaisle.plan.facility import plan_facility
+from coldaisle.plan.model import FacilityPlan, SitePlan
 from coldaisle.plan.placement import loads_of, placed_devices
 from coldaisle.plan.power_chain import Chain, chain_loads_w
 from coldaisle.plan.power_racks import RackPowers
 from coldaisle.plan.power_upstream import ChainPower
 from coldaisle.spec.facility import placed_racks
 from coldaisle.spec.power import UpstreamPower
+from coldaisle.spec.sections import SiteSpec
 from tests.unit.power_sites import part, planned, powered, racks_on
 
 
@@ -149,3 +152,55 @@ def test_losing_a_part_never_reports_less_than_it_carried(
         tops = [name for name, found in chain.parts.items() if found.fed_by is None and name not in dark]
         after = power.loads_w(lost)
         assert sum(after[name] or 0 for name in tops) == pytest.approx(live)
+
+
+ANY_NAME = st.sampled_from([*NAMES, "nowhere"])
+
+
+@st.composite
+def tangles(draw: st.DrawFn) -> SiteSpec:
+    """Return a site whose chain may hang on itself, on nothing, or catch what it hangs on, with any figures."""
+    chain = [
+        part(
+            draw(st.sampled_from(NAMES)),
+            draw(st.one_of(st.none(), ANY_NAME)),
+            kind=draw(st.sampled_from(["utility", "generator", "ups", "panel"])),
+            catcher_for=draw(st.lists(ANY_NAME, max_size=2)),
+            capacity_w=draw(st.floats(1, 9000)),
+            allocated_w=draw(st.one_of(st.none(), st.floats(0, 9000))),
+            efficiency=draw(st.one_of(st.none(), st.floats(0.5, 1))),
+        )
+        for _ in range(draw(st.integers(0, 6)))
+    ]
+    banks = [
+        {"name": f"b{at}", "breaker_a": 1, "phase": draw(st.sampled_from([None, "L1", "L2-L3"])), "outlets": 1}
+        for at in range(draw(st.integers(0, 2)))
+    ]
+    racks = racks_on(*draw(st.lists(st.lists(ANY_NAME, min_size=1, max_size=3), min_size=1, max_size=3)), banks=banks)
+    system = draw(st.sampled_from(["one", "two", "three", "unknown"]))
+    rules = draw(st.sampled_from([{}, {"startup": 1.5, "transient": 2.0}]))
+    return powered(racks, chain, nodes=draw(st.integers(1, 3)), system=system, draw_rules=rules)
+
+
+@given(tangles())
+def test_any_chain_gives_findings_and_never_a_traceback(spec: SiteSpec) -> None:
+    """However a chain is tangled, the plan ends, and the checks tell of it."""
+    facility = plan_facility(spec, {})
+    plan = SitePlan(
+        name="t", domain="t", facility=facility, fabrics={}, nodes=(), pools=(), provisioning=None,
+        cluster=None, gpu_stack=None, endpoints=(), autoscaler=None, plays=(), admin_private_key_file="k",
+    )  # fmt: skip
+    for check in POWER_CHECKS:
+        assert all(finding.what and finding.fix for finding in check(spec, plan))
+
+
+def test_a_catcher_keeps_supplies_alive() -> None:
+    """Two feeds on one UPS darken a rack with it, unless another part takes over for that UPS."""
+    chain = [part("ups-a"), part("ups-b")]
+    caught = [chain[0], {**chain[1], "catcher_for": ["ups-a"]}]
+    darkened = []
+    for parts in (chain, caught):
+        spec = powered(racks_on(["ups-a", "ups-a"]), parts)
+        feeds = placed_racks(spec.facility)[0].spec.power_feeds
+        darkened.append(RackPowers(Chain(spec.facility.power.upstream)).of(feeds, ()).darkened_by)
+    assert darkened == [("ups-a",), ()]
