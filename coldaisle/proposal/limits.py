@@ -92,11 +92,14 @@ def fits(patterns: Sequence[Pattern], solution: Sequence[int], pool: int) -> int
 
 
 def limits(model: Model, solution: Sequence[int], pool: int) -> tuple[Limit, ...]:
-    """Return what stops one more node of a pool, the limit of most racks first."""
+    """Return what stops one more node of a pool, that of most racks first; nothing where there is room."""
     loads = _loads(model, solution)
+    stops = [_of_group(model, solution, (group, pool), loads) for group in range(len(model.floor.alike))]
+    if any(found is None for found in stops):
+        return ()
     merged: dict[tuple[str, str], Limit] = {}
-    for group, alike in enumerate(model.floor.alike):
-        for limit in _of_group(model, solution, (group, pool), loads):
+    for alike, found in zip(model.floor.alike, stops, strict=True):
+        for limit in found or ():
             # Of racks that have the same trouble in several rows, the first is named.
             key = (limit.check, re.sub(rf"\b{re.escape(alike.names[0])}\b", "", limit.what))
             before = merged.get(key)
@@ -123,16 +126,22 @@ def _loads(model: Model, solution: Sequence[int]) -> Counter[Key]:
     return loads
 
 
-def _of_group(model: Model, solution: Sequence[int], place: tuple[int, int], loads: Counter[Key]) -> list[Limit]:
-    """Return what stops a group's racks: their own limits where all are full, else the shared ones without room."""
+def _of_group(
+    model: Model, solution: Sequence[int], place: tuple[int, int], loads: Counter[Key]
+) -> tuple[Limit, ...] | None:
+    """
+    Return what stops a group's racks: their own limits where all are full, else the shared ones without room.
+
+    None where nothing does.
+    """
     group, _ = place
     found = model.fillings[place]
     names = model.floor.alike[group].names
     used = [(p, count) for p, count in zip(model.patterns, solution, strict=True) if p.group == group and count]
     full = sum(count for pattern, count in used if pattern.pool != place[1] or pattern == _largest(found))
     if not found.patterns or full == len(names):
-        return list(found.stops)
-    return [*_shared_stops(model, found, used, loads, names)] or list(found.stops)
+        return found.stops
+    return _shared_stops(model, found, used, loads, names) or None
 
 
 def _largest(found: Filling) -> Pattern | None:
@@ -141,7 +150,7 @@ def _largest(found: Filling) -> Pattern | None:
 
 def _shared_stops(
     model: Model, found: Filling, used: Sequence[tuple[Pattern, int]], loads: Counter[Key], names: tuple[str, ...]
-) -> list[Limit]:
+) -> tuple[Limit, ...]:
     """Return the shared limits that one more node in any of a group's racks would pass."""
     stops: dict[str, Limit] = {}
     for step in _steps(found, used, len(names)):
@@ -152,7 +161,7 @@ def _shared_stops(
                 what = limit.exceeded(loads[key] + more)
                 fix = f"raise what {limit.name} can carry, or use racks that hang elsewhere"
                 stops[limit.name] = Limit(check=limit.check, what=what, fix=fix, racks=names)
-    return list(stops.values())
+    return tuple(stops.values())
 
 
 def _steps(found: Filling, used: Sequence[tuple[Pattern, int]], racks: int) -> list[dict[Key, float]]:

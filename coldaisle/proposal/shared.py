@@ -113,7 +113,7 @@ def _loads(power: ChainPower, lost: str | None) -> _Loads:
 def _cooling_limits(plan: CoolingPlan) -> Iterator[tuple[Key, SharedLimit]]:
     """Yield the limits of a loop that have a capacity: heat, air and coolant, each with the spare units out."""
     figures = (
-        ("heat", "W", "", plan.load_w, plan.capacity_after_loss_w),
+        ("heat", "W", " with its spare units out", plan.load_w, plan.capacity_after_loss_w),
         ("heat after a loss", "W", " if another loop fails", plan.load_after_loss_w, plan.capacity_after_loss_w),
         ("air", "CFM", " of air", plan.supply_airflow_cfm, plan.airflow_capacity_cfm),
         ("coolant", "L/min", " of coolant", plan.coolant_after_loss_l_min, plan.coolant_capacity_l_min),

@@ -62,6 +62,7 @@ def test_what_is_printed_can_be_pasted(site: Path, edit: Edit, run: Run) -> None
     assert [found.check for found in open_site(site).findings] == ["pool-incomplete"]
     code, snippet, told = run("case")
     assert (code, told) == (0, "")
+    assert "stops" not in snippet, "both racks have room for more"
     paste(site, snippet)
     after = open_site(site)
     assert [node.name for node in after.plan.nodes if node.pool == "light"] == [
