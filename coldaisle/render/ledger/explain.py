@@ -9,7 +9,7 @@ from coldaisle.plan.placement import placed_devices
 from coldaisle.render.ledger.chain import ChainLedger
 from coldaisle.render.ledger.cooling import explain_cooling, explain_hall, explain_pue
 from coldaisle.render.ledger.feeds import explain_feed
-from coldaisle.render.ledger.racks import explain_rack, site_sum
+from coldaisle.render.ledger.racks import explain_rack, site_sums
 from coldaisle.render.ledger.sums import Explanation
 from coldaisle.spec.base import near_miss
 from coldaisle.spec.sections import SiteSpec
@@ -79,4 +79,4 @@ def _explainers(spec: SiteSpec, plan: SitePlan) -> dict[str, Callable[[], Explan
 
 
 def _site(spec: SiteSpec, plan: SitePlan) -> Explanation:
-    return Explanation(target=plan.name, what=f"site {plan.name}", sums=(site_sum(spec, plan),))
+    return Explanation(target=plan.name, what=f"site {plan.name}", sums=site_sums(spec, plan))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from coldaisle.check.places import catalog_line, grouped_by, named, racks_of
@@ -16,6 +16,12 @@ from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import grouped, watts
+
+_KIND_NAMES: Mapping[OtherDraw, str] = {
+    "typical_w": "typical draw",
+    "transient_w": "transient draw",
+    "startup_w": "start-up draw",
+}
 
 
 def kind_of(placed: Placed) -> Literal["systems", "switches"]:
@@ -97,8 +103,7 @@ def _draw(spec: SiteSpec, plan: SitePlan, group: list[Placed]) -> Addend:
 
 def _other_draws(spec: SiteSpec, kind: OtherDraw, groups: list[list[Placed]]) -> Sum:
     """Return the sum of another kind of draw of a rack."""
-    name = {"typical_w": "typical draw", "transient_w": "transient draw", "startup_w": "start-up draw"}[kind]
-    return added(name, "W", (_other_draw(spec, kind, group) for group in groups))
+    return added(_KIND_NAMES[kind], "W", (_other_draw(spec, kind, group) for group in groups))
 
 
 def _other_draw(spec: SiteSpec, kind: OtherDraw, group: list[Placed]) -> Addend:
@@ -226,7 +231,14 @@ def by_rack(
         )
 
 
-def site_sum(spec: SiteSpec, plan: SitePlan) -> Sum:
-    """Return the power of all racks."""
-    values = ((rack, "", rack.power_w) for rack in plan.facility.racks)
-    return added("power of all racks", "W", by_rack(spec, values, "of power", f"explain {plan.name} {{}}"))
+def site_sums(spec: SiteSpec, plan: SitePlan) -> tuple[Sum, ...]:
+    """Return the power of all racks, and their other draws where any of them is known."""
+    source, racks = f"explain {plan.name} {{}}", plan.facility.racks
+    power = added("power of all racks", "W", by_rack(spec, ((r, "", r.power_w) for r in racks), "of power", source))
+    kinds = [kind for kind in KINDS if getattr(plan.facility.it_draws, kind) is not None]
+    return (power, *(_site_draw(spec, plan, kind, source) for kind in kinds))
+
+
+def _site_draw(spec: SiteSpec, plan: SitePlan, kind: OtherDraw, source: str) -> Sum:
+    values = ((rack, "", getattr(rack.draws, kind)) for rack in plan.facility.racks)
+    return added(f"{_KIND_NAMES[kind]} of all racks", "W", by_rack(spec, values, f"of {_KIND_NAMES[kind]}", source))
