@@ -24,7 +24,8 @@ def print_plan(plan: SitePlan, console: Console | None = None) -> None:
     gpus = sum(node.gpus for node in plan.nodes)
     parts = (counted(len(plan.nodes), "node"), counted(gpus, "GPU"), counted(len(plan.facility.racks), "rack"))
     console.print(f"[bold]{plan.name}[/] ({plan.domain}): {', '.join(parts)}, {kilowatts(plan.facility.it_power_w)}")
-    for table in (_racks(plan), _cooling(plan), _fabrics(plan), _pools(plan), _serving(plan), _plays(plan)):
+    for make in (_racks, _cooling, _start, _fabrics, _pools, _serving, _plays):
+        table = make(plan)
         if table.row_count:
             console.print(table)
 
@@ -42,10 +43,12 @@ def _racks(plan: SitePlan) -> Table:
     """Return the racks, neighbours that are alike in one line."""
     table = _table("Racks", ("racks", "hall / row"), ("units", "power each", "feeds: load of capacity", "after a loss"))
     for figures, alike in groupby(plan.facility.racks, _figures):
-        names = [rack.name for rack in alike]
-        label = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]} ({len(names)})"
-        table.add_row(label, *figures)
+        table.add_row(_first_to_last([rack.name for rack in alike]), *figures)
     return table
+
+
+def _first_to_last(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]} ({len(names)})"
 
 
 def _figures(rack: RackPlan) -> tuple[str, ...]:
@@ -69,6 +72,15 @@ def _cooling(plan: SitePlan) -> Table:
     for loop in plan.facility.cooling:
         figures = (kilowatts(loop.load_w), kilowatts(loop.capacity_w), kilowatts(loop.capacity_after_loss_w))
         table.add_row(loop.name, loop.kind, str(len(loop.racks)), *figures)
+    return table
+
+
+def _start(plan: SitePlan) -> Table:
+    """Return the groups in which a site starts after a blackout; empty where a start-up draw is not known."""
+    table = _table("Start after a blackout", ("group", "racks"), ("devices", "start-up", "running before"))
+    for at, group in enumerate(plan.facility.start_order or (), start=1):
+        figures = (str(len(group.devices)), kilowatts(group.startup_w), kilowatts(group.running_w))
+        table.add_row(str(at), _first_to_last(group.racks), *figures)
     return table
 
 
