@@ -6,6 +6,7 @@
   const rows = [...document.querySelectorAll("section.row")];
   const things = [...document.querySelectorAll("[data-find]")].map((it) => [it, it.dataset.find.toLowerCase()]);
   const racks = things.filter(([it]) => it.tagName === "TR").length;
+  const index = document.getElementById("rows");
   const opened = new Set();
 
   const find = () => {
@@ -13,6 +14,7 @@
     for (const [it, text] of things) it.hidden = !words.every((word) => text.includes(word));
     for (const row of rows) row.hidden = !row.querySelector("tr[data-find]:not([hidden])");
     const shown = document.querySelectorAll("tr[data-find]:not([hidden])").length;
+    index.hidden = words.length > 0;
     said.textContent = words.length ? `${shown} of ${racks} racks` : "";
     open(words.length ? document.querySelectorAll("figure[data-find]:not([hidden])") : []);
   };
@@ -33,4 +35,9 @@
     if (event.key === "Enter") document.getElementById("racks").scrollIntoView();
   });
   document.getElementById("tools").hidden = false;
+
+  // On paper nothing can be opened: the sources of all figures are printed, and closed again.
+  const sources = [...document.querySelectorAll("details.source:not([open])")];
+  addEventListener("beforeprint", () => sources.forEach((it) => { it.open = true; }));
+  addEventListener("afterprint", () => sources.forEach((it) => { it.open = false; }));
 })();

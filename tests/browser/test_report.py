@@ -82,7 +82,7 @@ def test_without_a_script_everything_is_readable(browser: Browser, reports: Path
     assert page.locator("tr[data-find]").count() == 38
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("sim", 3, 10), ("h100-pod", 15, 40)])
+@pytest.mark.parametrize(("name", "least", "most"), [("sim", 3, 15), ("h100-pod", 20, 60)])
 def test_it_prints_on_a_sensible_number_of_pages(
     browser: Browser, reports: Path, name: str, least: int, most: int
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import resource
 import subprocess
@@ -18,7 +19,7 @@ from coldaisle.check import CheckedSite, open_site
 from coldaisle.cli import main
 from coldaisle.render.report import site_report
 from coldaisle.render.report.bars import heat_bar, power_bar
-from coldaisle.render.report.floor import chain
+from coldaisle.render.report.floor import _counting, chain, rows
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[str, str, str], None]
@@ -109,6 +110,22 @@ def test_the_chain_goes_from_the_top_down() -> None:
     names = [part.plan.name for part in chain(opened("h100-pod").plan)]
     assert names[:3] == ["utility", "ups-a", "ups-b"]
     assert names[-1] == "busway-c"
+
+
+def test_rows_come_in_counting_order() -> None:
+    """Row 2 comes before row 10."""
+    names = ["row10", "row2", "network", "row1", "row2b"]
+    assert sorted(names, key=_counting) == ["network", "row1", "row2", "row2b", "row10"]
+
+
+def test_many_pictures_are_images() -> None:
+    """Where there are hundreds of racks their pictures are images inside the page, and only the front is drawn."""
+    checked = opened("sim")
+    (few,), (many,) = (rows(checked.spec, checked.plan, few=few) for few in (True, False))
+    assert [picture.name for picture in few.pictures] == ["front of r01 … r02", "rear of r01 … r02"]
+    assert [(picture.name, picture.svg) for picture in many.pictures] == [("front of r01 … r02", None)]
+    drawn = base64.b64decode((many.pictures[0].image or "").partition("base64,")[2]).decode()
+    assert drawn == few.pictures[0].svg
 
 
 def test_pictures_in_the_page_are_well_formed() -> None:

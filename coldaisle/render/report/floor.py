@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def overheads(plan: SitePlan) -> tuple[tuple[str, str, str], ...]:
 
 # -- rows ---------------------------------------------------------------------------------------------------------
 def rows(spec: SiteSpec, plan: SitePlan, *, few: bool) -> tuple[Row, ...]:
-    """Return every row with its racks, by hall and row; with `few` of them their elevations are part of the page."""
+    """Return every row with its racks, in counting order; with `few` of them their elevations are part of the page."""
     placed = racks_of(spec)
     found: dict[tuple[str, str], list[RackPlan]] = {}
     for rack in plan.facility.racks:
@@ -120,8 +121,13 @@ def rows(spec: SiteSpec, plan: SitePlan, *, few: bool) -> tuple[Row, ...]:
             map=drawing(f"map of {row}", row_map(spec, plan, hall, row), few=few),
             pictures=tuple(_pictures(racks, few=few)),
         )
-        for (hall, row), racks in sorted(found.items())
+        for (hall, row), racks in sorted(found.items(), key=lambda item: [_counting(part) for part in item[0]])
     )
+
+
+def _counting(name: str) -> tuple[tuple[str, int], ...]:
+    """Return what puts names in the order in which people count: row2 before row10."""
+    return tuple((words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name))
 
 
 def _pictures(racks: Sequence[RackPlan], *, few: bool) -> Iterator[Drawing]:
