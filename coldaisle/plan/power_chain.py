@@ -131,27 +131,24 @@ def _outage(chain: Chain, lost: str) -> Outage:
     Return the state of a chain without one of its parts.
 
     A part lives when it is not lost and what feeds it has power; what hangs on a part has power when the part lives, or
-    one that takes over for it does.
+    one that takes over for it does. What has power first keeps that source, so that nothing feeds itself in the end.
     """
     below = chain.below(lost)
-    lives = dict.fromkeys(chain.parts, True) if chain.catchers else {}
-    lives |= dict.fromkeys(below, False)
-    for name in below if chain.catchers else ():
-        _lives(chain, lost, name, lives, set())
-    dark = frozenset(name for name in below if not lives[name])
-    caught = {name: next((c for c in chain.catchers.get(name, ()) if lives.get(c)), None) for name in dark}
-    return Outage(dark, {name: catcher for name, catcher in sorted(caught.items()) if catcher is not None})
-
-
-def _lives(chain: Chain, lost: str, name: str, lives: dict[str, bool], asked: set[str]) -> bool:
-    """Note, and return, whether a part lives; a part that waits for itself does not."""
-    if lives.get(name) or name == lost or name in asked or name not in chain.parts:
-        return lives.get(name, False)
-    asked.add(name)
-    above = chain.parts[name].fed_by
-    feeders = () if above is None else (above, *chain.catchers.get(above, ()))
-    lives[name] = any(_lives(chain, lost, feeder, lives, asked) for feeder in feeders)
-    return lives[name]
+    if not chain.catchers:
+        return Outage(frozenset(below), {})
+    dark, without = set(below), set(below)
+    moved: dict[str, str] = {}
+    before = len(without) + 1
+    while len(without) < before:
+        before = len(without)
+        for name in (part for part in below if part in without):
+            if name != lost and chain.parts[name].fed_by not in without:
+                dark.discard(name)
+                without.discard(name)
+            elif catcher := next((c for c in chain.catchers.get(name, ()) if c not in dark), None):
+                moved[name] = catcher
+                without.discard(name)
+    return Outage(frozenset(dark), dict(sorted(moved.items())))
 
 
 # -- loads ----------------------------------------------------------------------------------------------------------
@@ -197,14 +194,16 @@ def chain_loads_after(
         full: What each part gives when all of the chain stands.
         changes: How the loads of circuits that still have power change, by the part that they hang on.
     """
-    outage, part = chain.outage(lost), chain.parts[lost]
+    outage = chain.outage(lost)
+    moved = outage.moved or {}
     added: dict[str, Tally] = {}
     for name, change in changes.items():
         _climb(chain, outage, name, change, added)
-    for name, catcher in (outage.moved or {}).items():
+    for name, catcher in moved.items():
         _climb(chain, outage, catcher, full[name], added)
-    if part.fed_by != lost:
-        _climb(chain, outage, part.fed_by, drawn(part, full[lost]).of(-1), added)
+    for part in (chain.parts[name] for name in dict.fromkeys([lost, *moved])):
+        if part.fed_by != part.name:
+            _climb(chain, outage, part.fed_by, drawn(part, full[part.name]).of(-1), added)
     return {name: full[name] + found for name, found in added.items() if outage.feeds(name)}
 
 

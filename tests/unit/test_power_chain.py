@@ -204,3 +204,11 @@ def test_a_catcher_keeps_supplies_alive() -> None:
         feeds = placed_racks(spec.facility)[0].spec.power_feeds
         darkened.append(RackPowers(Chain(spec.facility.power.upstream)).of(feeds, ()).darkened_by)
     assert darkened == [("ups-a",), ()]
+
+
+def test_what_takes_over_does_not_feed_itself() -> None:
+    """A catcher that hangs on what it catches has power from a second catcher, and the load is counted there."""
+    chain = [part("a"), part("b", "a"), part("c", "b", catcher_for=["a"]), part("d", catcher_for=["b"])]
+    outage = Chain(UpstreamPower(**found) for found in chain).outage("a")
+    assert (set(outage.dark), dict(outage.moved or {})) == ({"a", "b"}, {"a": "c", "b": "d"})
+    assert loads(planned(racks_on(["a"]), chain))["d"] == (0, 1000)
