@@ -29,9 +29,19 @@ def _line(names: tuple[str, ...], change: Change) -> Line:
     what = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]} ({len(names)})"
     now = change.after
     over = now is not None and (now.part or 0.0) > 1
-    part = "" if now is None or now.limit is None else percent(now.value, now.limit)
     cells = (what, f"{change.budget.kind} {change.budget.figure}", _value(change.before), _value(change.after))
-    return Line((*cells, _limit(change), f"! {part}" if over else part), over)
+    return Line((*cells, _limit(change), _parts(change)), over)
+
+
+def _parts(change: Change) -> str:
+    """Return how much of the limit is reached, before and after; what is over it is marked."""
+    parts = [_part(side) for side in (change.before, change.after) if side is not None and side.limit is not None]
+    return " -> ".join(dict.fromkeys(parts))
+
+
+def _part(budget: Budget) -> str:
+    part = percent(budget.value, budget.limit or 0.0)
+    return f"! {part}" if (budget.part or 0.0) > 1 else part
 
 
 def _value(budget: Budget | None) -> str:

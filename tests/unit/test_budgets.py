@@ -108,7 +108,7 @@ def test_things_that_come_and_go_are_told() -> None:
 def test_a_figure_that_is_lost_is_a_change() -> None:
     """Known before and unknown now is no small difference."""
     (change,) = changes([feed("r01.feed_a", 10.0)], [feed("r01.feed_a", None)])
-    assert lines([change])[0].cells[2:] == ("10 W", "unknown", "100 W", "unknown")
+    assert lines([change])[0].cells[2:] == ("10 W", "unknown", "100 W", "10 % -> unknown")
 
 
 def test_changes_that_read_the_same_are_one_line() -> None:
