@@ -6,6 +6,7 @@ The collection reads a fact to set it and to find drift. Reading it by other mea
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ import testinfra
 from coldaisle.drift.equality import same
 from coldaisle.plan import plan_site
 from coldaisle.plan.plays import host_facts
+from coldaisle.render.ansible import inventory
 from coldaisle.spec import load_site, site_folder
 
 if TYPE_CHECKING:
@@ -35,12 +37,17 @@ def _gpu(host: Host, field: str) -> list[str]:
     return str(host.check_output("nvidia-smi --query-gpu=%s --format=csv,noheader", field)).splitlines()
 
 
+def _functions(host: Host, nic: str) -> int:
+    """Count a port's virtual functions as links of their own, which is how the kernel shows them to users."""
+    return str(host.check_output("ip -brief link show")).count(f"{nic}v")
+
+
 def _active(host: Host, unit: str) -> str:
     return "active" if host.service(unit).is_running else "inactive"
 
 
 def _loaded(host: Host, module: str) -> str:
-    return "on" if f"\n{module} " in "\n" + host.check_output("lsmod") else "off"
+    return "on" if host.file(f"/sys/module/{module}").exists else "off"
 
 
 def _planned_address(host: Host, nic: str) -> str:
@@ -76,7 +83,7 @@ READERS: Mapping[str, Reader] = {
     "sysctl": lambda host, name: host.sysctl(name),
     "hugepages_2mi": lambda host, _: host.sysctl("vm.nr_hugepages"),
     "memlock": _locked_memory,
-    "vfs": lambda host, nic: len(host.check_output("ls -d /sys/class/net/%s/device/virtfn*", nic).split()),
+    "vfs": _functions,
     "rdma_device": _rdma_state,
     "roce_dscp": _roce_dscp,
     "gpu_count": lambda host, _: len(_gpu(host, "uuid")),
@@ -87,6 +94,15 @@ READERS: Mapping[str, Reader] = {
     "fabric_state": lambda host, _: _gpu(host, "fabric.state")[0],
     "service": _active,
 }
+
+
+def _connect(name: str) -> Host:
+    """Return a host as testinfra sees it, over the SSH connection that playbooks use."""
+    hosts = inventory(plan_site(load_site(SITE)))["all"]["hosts"]
+    how = {key.removeprefix("ansible_"): str(value) for key, value in hosts[name].items()}
+    key_file = str(Path(how["ssh_private_key_file"]).expanduser())
+    address = f"ssh://{how['user']}@{how['host']}"
+    return testinfra.get_host(address, ssh_identity_file=key_file, ssh_extra_args=how.get("ssh_common_args", ""))
 
 
 def _facts(name: str) -> Facts:
@@ -105,7 +121,7 @@ def _read(host: Host, fact: str) -> Fact:
 @pytest.mark.parametrize("name", ["r01-n01", "r01-n02", "r02-n01"])
 def test_host_is_as_planned_in_its_own_words(name: str) -> None:
     """What a host's own commands say of every planned fact fits the plan."""
-    host = testinfra.get_host(f"ansible://{name}?ansible_inventory={SITE}")
+    host = _connect(name)
     planned = {fact: value for fact, value in _facts(name).items() if fact.partition(".")[0] not in NEEDS_CLUSTER}
     seen = {fact: _read(host, fact) for fact in planned}
     wrong = {fact: (value, seen[fact]) for fact, value in planned.items() if not same(fact, value, seen[fact])}
