@@ -51,7 +51,9 @@ class SwitchGroup(SpecModel):
             try:
                 names = expand(pattern)
             except RangeError as error:
-                raise mistake("bad-range", f"rack {pattern}: {error}", "write the lower number first, then the last that there is") from None
+                raise mistake(
+                    "bad-range", f"rack {pattern}: {error}", "write the lower number first, then the last that there is"
+                ) from None
             for name in names if racks is not None else ():
                 if racks is not None and name not in racks:
                     raise mistake("unknown-rack", f"there is no rack named {name}", near_miss(name, racks))
