@@ -12,8 +12,8 @@ import typer
 from coldaisle.cli.exit_codes import ExitCode
 
 COMMANDS = (
-    "check", "plan", "place", "explain", "catalog", "pictures", "report", "verify", "drift", "schema", "env", "doctor",
-    "sim",
+    "check", "plan", "place", "explain", "catalog", "pictures", "report", "cabling", "verify", "drift", "schema", "env",
+    "doctor", "sim",
 )  # fmt: skip
 """Commands in the order of the help; each is a module of this package."""
 

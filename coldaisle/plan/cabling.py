@@ -41,6 +41,20 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """
+    A cable's length in its parts, in metres.
+
+    Up and down beside the devices, along the tray, and what is left over for dressing and service loops once the
+    length is rounded up.
+    """
+
+    vertical_m: float
+    tray_m: float
+    service_loop_m: float
+
+
+@dataclass(frozen=True, slots=True)
 class Floor:
     """All rack positions of a site, the places of its devices, and how cables run."""
 
@@ -55,16 +69,28 @@ class Floor:
         Returns:
             Metres with slack, rounded up to half a metre; None when a place is not known.
         """
+        path = self._path(a, b)
+        return None if path is None else self._whole(path)
+
+    def run(self, a: str, b: str) -> Run | None:
+        """Return the parts of that length; None when a place is not known."""
+        path = self._path(a, b)
+        return None if path is None else Run(path[0], path[1], self._whole(path) - path[0] - path[1])
+
+    def _whole(self, path: tuple[float, float]) -> float:
+        return ceil((path[0] + path[1]) * (1 + self.cabling.slack) / STEP_M) * STEP_M
+
+    def _path(self, a: str, b: str) -> tuple[float, float] | None:
+        """Return metres up and down, and metres along the tray."""
         one, two = self.places.get(a), self.places.get(b)
         if one is None or two is None:
             return None
-        path = self._within(one, two) if one.rack == two.rack else self._between(one, two)
-        return None if path is None else ceil(path * (1 + self.cabling.slack) / STEP_M) * STEP_M
+        return (self._within(one, two), 0.0) if one.rack == two.rack else self._between(one, two)
 
     def _within(self, one: Place, two: Place) -> float:
         return abs(one.rack_unit - two.rack_unit) * UNIT_M + 2 * RACK_SIDE_M
 
-    def _between(self, one: Place, two: Place) -> float | None:
+    def _between(self, one: Place, two: Place) -> tuple[float, float] | None:
         start, end = self.racks.get(one.rack), self.racks.get(two.rack)
         if start is None or end is None or start.hall != end.hall:
             return None
@@ -75,7 +101,7 @@ class Floor:
             if start.across_m is None or end.across_m is None:
                 return None
             across = abs(start.across_m - end.across_m)
-        return self._rise(start, one) + self._rise(end, two) + abs(start.along_m - end.along_m) + across
+        return self._rise(start, one) + self._rise(end, two), abs(start.along_m - end.along_m) + across
 
     def _rise(self, rack: RackPosition, place: Place) -> float:
         return RACK_SIDE_M + (rack.height_u - place.rack_unit) * UNIT_M + self.cabling.tray_above_rack_m

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from coldaisle.plan.model import End
 
+MANY = 200
+"""Wrong ends among which the nearest plugs are looked for; with more, those at the first ends are mended first."""
+
 Distance = Callable[[End, End], int]
 
 
@@ -86,7 +89,7 @@ def steps(
 
 
 def _next(group: list[End], planned: Mapping[End, End], now: Mapping[End, End], distance: Distance) -> Step | None:
-    wrong = [end for end in group if end in now and planned.get(end) not in {None, now[end]}]
+    wrong = [end for end in group if end in now and planned.get(end) not in {None, now[end]}][:MANY]
     moves = [Move(now[end], planned[end], end) for end in wrong if planned[end] not in now]
     if moves:
         return min(moves, key=lambda move: (distance(move.at, move.to), key(move.at), key(move.to)))

@@ -8,7 +8,7 @@ list, and where everything stands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from coldaisle.plan.breakout import role_model
@@ -120,9 +120,10 @@ def wanted(spec: SiteSpec, plan: SitePlan) -> Wanted:
         for cable in fabric.cables
     )
     devices = {device.name: device for device in _devices(spec, plan)}
-    for name, ports in _cabled_ports(cables).items():
-        # An appliance that the catalog does not know has the ports that the plan cables.
-        devices.setdefault(name, Device(name, is_switch=False, ports=ports))
+    for name, cabled in _cabled_ports(cables).items():
+        # An appliance has the ports that the plan cables, whatever the catalog says of it.
+        known = devices.get(name) or Device(name, is_switch=False, ports=())
+        devices[name] = replace(known, ports=tuple(dict.fromkeys((*known.ports, *cabled))))
     places = {one.device: (rack.name, one.rack_unit) for rack in plan.facility.racks for one in rack.devices}
     return Wanted(cables, devices, dict(_macs(spec, devices)), places, plan.domain.lower())
 
