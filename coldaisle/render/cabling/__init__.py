@@ -6,14 +6,13 @@ Every file names the hash of the plan. The same site gives the same files, to th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.cabling.exports import cables_json, labels_csv, netbox_csv, ptm_dot
 from coldaisle.render.cabling.labels import label_sheet
 from coldaisle.render.cabling.order import order_csv
-from coldaisle.render.cabling.pages import device_pages, index_page, rack_pages
+from coldaisle.render.cabling.pages import device_pages, file_name, index_page, rack_pages
 from coldaisle.render.cabling.rows import Pack, pack_of
 from coldaisle.spec import SiteSpec
 
@@ -34,8 +33,3 @@ def cabling_pack(spec: SiteSpec, plan: SitePlan) -> Iterator[tuple[str, bytes]]:
     yield "netbox-cables.csv", netbox_csv(pack).encode()
     yield "cables.json", cables_json(pack).encode()
     yield "bill-of-materials.csv", order_csv(spec, pack).encode()
-
-
-def file_name(name: str) -> str:
-    """Return a name as a file's: names of the spec are safe already, and whatever is not is replaced."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", name)

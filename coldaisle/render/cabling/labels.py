@@ -7,8 +7,10 @@ the time and is of no use on a label.
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from coldaisle.render.cabling.exports import code, plugs
@@ -85,16 +87,30 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _code(canvas: Canvas, content: str, left: float, top: float) -> None:
-    """Draw a QR code with its quiet zone, as runs of dark squares."""
+    """Draw a QR code with its quiet zone; both labels of a cable share one drawing."""
+    modules = _modules(content)
+    size = len(modules) + 4
+    form = hashlib.sha256(content.encode()).hexdigest()[:16]
+    if not canvas.hasForm(form):
+        canvas.beginForm(form, 0, 0, size, size)
+        path = canvas.beginPath()
+        for down, line in enumerate(modules):
+            for start, length in _runs(line):
+                path.rect(start + 2, size - down - 3, length, 1)
+        canvas.drawPath(path, stroke=0, fill=1)
+        canvas.endForm()
+    canvas.saveState()
+    canvas.translate(left, top - CODE_MM * MM)
+    canvas.scale(CODE_MM * MM / size, CODE_MM * MM / size)
+    canvas.doForm(form)
+    canvas.restoreState()
+
+
+@lru_cache(maxsize=65536)
+def _modules(content: str) -> tuple[bytes, ...]:
     import segno  # noqa: PLC0415 - only labels need it
 
-    matrix = [bytes(line) for line in segno.make_qr(content, error="m", mask=MASK, boost_error=False).matrix]
-    side = CODE_MM * MM / (len(matrix) + 4)
-    path = canvas.beginPath()
-    for down, line in enumerate(matrix):
-        for start, length in _runs(line):
-            path.rect(left + (start + 2) * side, top - (down + 3) * side, length * side, side)
-    canvas.drawPath(path, stroke=0, fill=1)
+    return tuple(bytes(line) for line in segno.make_qr(content, error="m", mask=MASK, boost_error=False).matrix)
 
 
 def _runs(line: bytes) -> Iterator[tuple[int, int]]:

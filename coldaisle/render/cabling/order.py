@@ -15,13 +15,10 @@ from coldaisle.plan.model import FabricPlan
 from coldaisle.render.cabling.exports import table
 from coldaisle.render.cabling.rows import Pack, Plug, Row
 from coldaisle.spec import SiteSpec
-from coldaisle.spec.catalog import Catalog
+from coldaisle.spec.catalog import Catalog, Switch
 from coldaisle.spec.links import Cable, Optic
 
 COLUMNS = ("item", "fabric", "kind", "rate_gbps", "length_m", "count", "catalog", "plan")
-
-Need = tuple[str, str, float, int, float | None]
-"""A need for transceivers: fabric, where they go, rate of the whole module, its ports, and the longest fibre."""
 
 
 def order_csv(spec: SiteSpec, pack: Pack) -> str:
@@ -66,56 +63,55 @@ def _made(cable: Cable, length_m: float) -> str:
 
 
 def _optics(spec: SiteSpec, pack: Pack) -> Iterator[tuple[object, ...]]:
-    cages: defaultdict[Need, set[tuple[str, int | str]]] = defaultdict(set)
-    longest = _longest(pack)
+    """Yield what transceivers a fabric needs where it has fibre: one a cage, for the longest cable of its kind."""
+    cages: defaultdict[tuple[str, str, float, int], set[tuple[str, object]]] = defaultdict(set)
+    longest: defaultdict[tuple[str, str, float, int], float] = defaultdict(float)
+    sockets = {name: _Sockets(spec, fabric) for name, fabric in pack.plan.fabrics.items()}
     for row in pack.rows:
         for plug in (row.a, row.b):
-            where, rate, ports, cage = _cage(spec, row, plug)
-            cages[row.fabric.name, where, rate, ports, longest[row.fabric.name, where]].add((plug.device, cage))
-    for need, used in sorted(cages.items(), key=lambda each: each[0][:4]):
-        fabric, where, rate, _, length = need
-        fits = " | ".join(optics_for(spec.catalog, link_kind(pack.plan.fabrics[fabric]), need))
+            where, rate, ports, cage = sockets[row.fabric.name].of(row, plug)
+            need = row.fabric.name, where, rate, ports
+            cages[need].add((plug.device, cage))
+            longest[need] = max(longest[need], row.cable.length_m or 0.0)
+    for need, used in sorted(cages.items()):
+        fabric, where, rate, ports = need
+        fits = " | ".join(optics_for(spec.catalog, link_kind(pack.plan.fabrics[fabric]), rate, ports, longest[need]))
         if fits:
+            length = f"{longest[need]:g}"
             yield "transceiver, where fibre is laid", fabric, where, f"{rate:g}", length, len(used), fits, pack.digest
 
 
-def _longest(pack: Pack) -> dict[tuple[str, str], float]:
-    """Return the longest known cable at each kind of end of each fabric."""
-    longest: dict[tuple[str, str], float] = {}
-    for row in pack.rows:
-        for plug in (row.a, row.b):
-            key = row.fabric.name, _where(row, plug)
-            longest[key] = max(longest.get(key, 0.0), row.cable.length_m or 0.0)
-    return longest
+class _Sockets:
+    """What the ends of a fabric's cables are plugged into: a cage holds one port or several."""
+
+    def __init__(self, spec: SiteSpec, fabric: FabricPlan) -> None:
+        self._roles = {switch.name: switch.role for switch in fabric.switches}
+        self._ports = {
+            role: dict(_cages(role_model(spec.catalog, spec.fabrics[fabric.name], role)))
+            for role in set(self._roles.values())
+        }
+
+    def of(self, row: Row, plug: Plug) -> tuple[str, float, int, object]:
+        """Return where a plug goes, rate and ports of the whole module there, and which cage of its device it is."""
+        role = self._roles.get(plug.device)
+        known = self._ports[role].get(plug.port) if role else None
+        where = f"{role} port" if role else "device port"
+        return (where, *known) if known else (where, row.cable.rate_gbps, 1, plug.port)
 
 
-def _where(row: Row, plug: Plug) -> str:
-    roles = {switch.name: switch.role for switch in row.fabric.switches}
-    return f"{roles[plug.device]} port" if plug.device in roles else "device port"
+def _cages(model: Switch) -> Iterator[tuple[str, tuple[float, int, object]]]:
+    """Yield each port of a switch with the rate and the ports of its cage, and the cage."""
+    for number, block in enumerate(model.ports):
+        each = block.ports_per_cage
+        for index in range(block.count):
+            yield block.port_name(index), (block.rate_gbps * each, each, (number, index // each))
 
 
-def _cage(spec: SiteSpec, row: Row, plug: Plug) -> tuple[str, float, int, int | str]:
-    """Return where a plug goes, the rate and the ports of the module that its cage takes, and which cage that is."""
-    switch = next((one for one in row.fabric.switches if one.name == plug.device), None)
-    if switch is None:
-        return "device port", row.cable.rate_gbps, 1, plug.port
-    model = role_model(spec.catalog, spec.fabrics[row.fabric.name], switch.role)
-    names = model.port_names()
-    if plug.port not in names:
-        return f"{switch.role} port", row.cable.rate_gbps, 1, plug.port
-    index = names.index(plug.port)
-    block, within = model.block_of(index)
-    each = block.ports_per_cage
-    return f"{switch.role} port", block.rate_gbps * each, each, index - within + within // each * each
-
-
-def optics_for(catalog: Catalog, kind: str, need: Need) -> list[str]:
-    """Return the transceivers of a rate and a number of ports that reach the longest fibre."""
-    _, _, rate, ports, length = need
+def optics_for(catalog: Catalog, kind: str, rate_gbps: float, ports: int, length_m: float) -> list[str]:
+    """Return the transceivers of a rate, in so many ports, that reach over a length on a kind of fabric."""
 
     def fits(optic: Optic) -> bool:
-        return (
-            kind in optic.kinds and (optic.rate_gbps, optic.ports) == (rate, ports) and (length or 0) <= optic.reach_m
-        )
+        whole = (optic.rate_gbps, optic.ports) == (rate_gbps, ports)
+        return kind in optic.kinds and whole and length_m <= optic.reach_m
 
     return [name for name, optic in sorted(catalog.optics.items()) if fits(optic)]

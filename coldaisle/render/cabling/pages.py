@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -56,7 +57,16 @@ def device_pages(pack: Pack) -> dict[str, str]:
 
 def index_page(pack: Pack, racks: Mapping[str, str], devices: Mapping[str, str]) -> str:
     """Return the page that names all others."""
-    return _template("index.html.j2").render(pack=pack, style=_style(), racks=list(racks), devices=list(devices))
+    return _template("index.html.j2").render(pack=pack, style=_style(), racks=_files(racks), devices=_files(devices))
+
+
+def file_name(name: str) -> str:
+    """Return a name as a file's: names of the spec are safe already, and whatever is not is replaced."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name)
+
+
+def _files(names: Iterable[str]) -> list[tuple[str, str]]:
+    return [(name, file_name(name)) for name in names]
 
 
 def _lines(pack: Pack) -> Iterable[Line]:
