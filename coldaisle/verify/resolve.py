@@ -16,16 +16,25 @@ from coldaisle.verify.seen import Answer, Neighbour, Told
 from coldaisle.verify.wanted import Wanted
 
 UNNAMED = "?"
+NO_NAMES = frozenset({"localhost", "localhost.localdomain", "ubuntu", "debian", "sonic", "cumulus", "(none)"})
+"""Names that a fresh system has before anybody gives it one."""
+NAMELESS = "a neighbour has no name of its own, and no address of the delivery list"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One end of a seen link. `known` tells that its port is one of its device's; `device` is None for strangers."""
+    """
+    One end of a seen link.
+
+    `known` tells that its port is one of its device's. `device` is None for strangers, and for the `nameless`, who may
+    be anybody.
+    """
 
     device: str | None
     end: End
     known: bool
     maybe: tuple[str, ...] = ()
+    nameless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class Links:
     by_ends: dict[frozenset[End], Link] = field(default_factory=dict)
     heard: set[tuple[str, bool]] = field(default_factory=set)
     unclear: list[tuple[str, End, End]] = field(default_factory=list)
+    nameless: list[tuple[End, End]] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
     ignored: int = 0
 
@@ -78,6 +88,8 @@ def _add(wanted: Wanted, links: Links, neighbour: Neighbour) -> None:
         links.unclear.append((why, local.end, remote.end))
     elif not local.known and remote.device is None:
         links.ignored += 1
+    elif local.nameless or remote.nameless:
+        links.nameless.append((remote.end, local.end) if local.nameless else (local.end, remote.end))
     else:
         _join(wanted, links, local, remote)
 
@@ -125,7 +137,9 @@ def side_of(wanted: Wanted, told: Told, notes: set[str]) -> Side:
     """
     device, maybe = _device(wanted, told, notes)
     if device is None:
-        return Side(None, End(device=told.label, port=told.port_label), known=False, maybe=maybe)
+        # InfiniBand switches without a name have their chip's, so that one whom the plan does not know may be any.
+        nameless = (told.name or "localhost").lower() in NO_NAMES or told.number is not None
+        return Side(None, End(device=told.label, port=told.port_label), known=False, maybe=maybe, nameless=nameless)
     port = _port(wanted, told, device)
     return Side(device, End(device=device, port=port or _unnamed(told)), known=port is not None)
 
@@ -143,7 +157,11 @@ def _device(wanted: Wanted, told: Told, notes: set[str]) -> tuple[str | None, tu
         if named and device not in named:
             notes.add(f"{told.name} has an address of {device} in the delivery list, and is taken for {device}")
         return device, ()
-    return (named[0], ()) if len(named) == 1 else (None, named)
+    if len(named) != 1:
+        return None, named
+    if told.name and not told.name.lower().startswith(named[0].lower()):
+        notes.add(f"{told.name} is taken for {named[0]}, the only name that begins so")
+    return named[0], ()
 
 
 def _port(wanted: Wanted, told: Told, device: str) -> str | None:
@@ -179,7 +197,9 @@ def one_each(wanted: Wanted, links: Links) -> dict[End, Link]:
         if link.ends & torn:
             one, two = sorted(link.ends, key=lambda end: (end.device, end.port))
             links.unclear.append(("a port has two neighbours: a table is out of date, or it is no cable", one, two))
-    return {end: link for link in kept if not link.ends & torn for end in link.ends}
+    certain = {end: link for link in kept if not link.ends & torn for end in link.ends}
+    links.unclear += [(NAMELESS, ours, other) for ours, other in links.nameless if ours not in certain]
+    return certain
 
 
 def _losers(wanted: Wanted, found: list[Link]) -> list[Link]:

@@ -31,6 +31,13 @@ def infiniband() -> Wanted:
     return wanted(spec, plan_site(spec))
 
 
+@cache
+def pod() -> Wanted:
+    """Return the cables of 127 DGX H100: InfiniBand with its managers, and three Ethernet fabrics."""
+    checked = open_site(ROOT / "inventory" / "h100-pod")
+    return wanted(checked.spec, checked.plan)
+
+
 def end(text: str) -> End:
     """Return the end that `device:port` names."""
     device, _, port = text.partition(":")

@@ -18,6 +18,7 @@ from tests.unit.verify.neighbours import (
     lldpd_json,
     muted,
     of,
+    pod,
     relinked,
     sonic_table,
     subnet,
@@ -333,6 +334,44 @@ def test_a_host_without_any_link_in_a_subnet_is_unpowered() -> None:
     report = discovered(muted(as_planned(infiniband()), "n0003"))
     assert kinds(report) == ["unpowered"]
     assert len(report.findings[0].cables) == 8
+
+
+def test_a_host_that_speaks_elsewhere_has_power() -> None:
+    """A host that a subnet lacks and that LLDP hears runs: its InfiniBand cables are missing, one by one."""
+    links = {one: two for one, two in as_planned(pod()).items() if pod().by_end[one].speaks_ib}
+    seen = read(subnet(pod(), muted(links, "r01-n1")).encode(), "subnet.txt")
+    assert kinds(compare(pod(), [seen], "r01-n1")) == ["unpowered"]
+    management = as_planned(pod())[end("r01-n1:mgmt0")]
+    heard = {end("r01-n1:mgmt0"): management, management: end("r01-n1:mgmt0")}
+    leaf = read(lldpd_json(heard, management.device), "leaf.json", management.device)
+    assert kinds(compare(pod(), [seen, leaf], "r01-n1")) == ["missing"] * 8
+
+
+def test_an_appliance_has_the_ports_that_the_plan_cables() -> None:
+    """Fabric managers, whose InfiniBand ports no catalog lists, are told like any host."""
+    links = {one: two for one, two in as_planned(pod()).items() if pod().by_end[one].speaks_ib}
+    report = compare(pod(), [read(subnet(pod(), links).encode(), "subnet.txt")])
+    assert report.findings == ()
+    assert report.as_planned == sum(1 for cable in pod().cables if cable.speaks_ib)
+
+
+def test_a_switch_without_a_name_is_not_guessed() -> None:
+    """An unmanaged switch, known by its chip only, may be any: its cables cannot be told, and nothing is unpowered."""
+    text = subnet(infiniband(), as_planned(infiniband())).replace("MF0;leaf03:MQM9700/U1", "Quantum Mellanox")
+    report = compare(infiniband(), [read(text.encode(), "subnet.txt")])
+    cables = sum(1 for cable in infiniband().cables if "leaf03" in {one.device for one in cable.ends})
+    assert report.findings == ()
+    assert len(report.unknown) == cables
+    assert report.as_planned == report.planned - cables
+
+
+def test_a_neighbour_without_a_name_may_be_the_planned_one() -> None:
+    """A fresh host that the delivery list does not know is neither extra nor missing."""
+    port, peer = next((port, peer) for port, peer in of(as_planned(ethernet()), "leaf01") if peer.device == "r01-n01")
+    fresh = {"port": port, "neighborDevice": "localhost", "neighborPort": "0c42.a1b2.c3d4"}
+    report = compare(ethernet(), [read(json.dumps({"lldpNeighbors": [fresh]}).encode(), "leaf01", "leaf01")], "leaf01")
+    assert not any({peer, End(device="leaf01", port=port)} & set(finding.ends) for finding in report.findings)
+    assert any("no name of its own" in one.reason for one in report.unknown)
 
 
 def test_rails_swapped_in_a_subnet() -> None:
