@@ -8,6 +8,7 @@ import pytest
 
 from coldaisle.plan.model import End
 from coldaisle.verify import Answer, CablingReport, compare, read
+from coldaisle.verify.seen import guid_mac
 from tests.unit.verify.neighbours import (
     answers,
     as_planned,
@@ -245,7 +246,7 @@ def test_links_seen_from_both_ends_count_once() -> None:
     assert once == twice
 
 
-@pytest.mark.parametrize("cut", ["eos", "sonic", "json", "empty"])
+@pytest.mark.parametrize("cut", ["eos", "sonic", "lines", "json", "empty"])
 def test_a_table_that_was_cut_off_proves_no_absence(cut: str) -> None:
     """What a table lacks that ends early, or that was full, cannot be told; what it holds counts."""
     links = as_planned(ethernet())
@@ -254,6 +255,7 @@ def test_a_table_that_was_cut_off_proves_no_absence(cut: str) -> None:
     data = {
         "eos": eos_json(less, "leaf01", drops=3),
         "sonic": "\n".join(table[:-3]).encode(),
+        "lines": "\n".join([*table[:-4], *table[-2:]]).encode(),
         "json": lldpd_json(links, "leaf01")[:-40],
         "empty": b"\n",
     }[cut]
@@ -300,10 +302,11 @@ def test_an_adapters_own_agent_is_no_second_cable() -> None:
     """A stranger on a port beside the planned peer, as an adapter's firmware is, changes nothing."""
     links = as_planned(ethernet())
     port, _ = of(links, "leaf01")[0]
-    agent = json.dumps({"lldpNeighbors": [{"port": port, "neighborDevice": "0c42.a1b2.c3d4", "neighborPort": "x"}]})
     before = compare(ethernet(), answers(links, ["leaf01"]), "leaf01")
-    after = compare(ethernet(), [*answers(links, ["leaf01"]), read(agent.encode(), "a", "leaf01")], "leaf01")
-    assert (after.findings, after.as_planned) == (before.findings, before.as_planned)
+    for name in ("0c42.a1b2.c3d4", "adapter-agent"):
+        agent = json.dumps({"lldpNeighbors": [{"port": port, "neighborDevice": name, "neighborPort": "x"}]})
+        after = compare(ethernet(), [*answers(links, ["leaf01"]), read(agent.encode(), "a", "leaf01")], "leaf01")
+        assert (after.findings, after.unknown) == (before.findings, before.unknown)
 
 
 def test_n15_text_that_is_no_utf8_is_dropped_with_a_note() -> None:
@@ -388,10 +391,20 @@ def test_rails_swapped_in_a_subnet() -> None:
 def test_a_subnet_that_was_cut_off_proves_no_absence() -> None:
     """Output that ends before the last devices are described says so, and calls nothing missing or unpowered."""
     whole = subnet(infiniband(), as_planned(infiniband()))
-    cut = whole[: whole.index("caguid=")]
-    report = compare(infiniband(), [read(cut.encode(), "subnet.txt")])
-    assert report.findings == ()
-    assert any("cut off" in note for note in report.notes)
+    before, first, *_ = whole.split("switchguid=")
+    for cut in (before, f"{before}switchguid={first}"):
+        report = compare(infiniband(), [read(cut.encode(), "subnet.txt")])
+        assert report.findings == ()
+        assert any("cut off" in note for note in report.notes)
+
+
+def test_an_adapter_is_known_by_its_guid() -> None:
+    """A port GUID that was made of a MAC of the delivery list names host and port, whatever the description says."""
+    assert guid_mac("0x506b4b0300c3cf60") == "50:6b:4b:c3:cf:60"
+    assert guid_mac("506b4b1234c3cf60") is None
+    text = 'caguid=0x1\nCa\t1 "H-506b4b0300c3cf60"\t\t# "localhost mlx5_0"\n'
+    (speaker,) = read(text.encode(), "subnet.txt").speakers
+    assert speaker.macs == ("50:6b:4b:c3:cf:60",)
 
 
 def test_a_fabric_that_nobody_looked_at() -> None:
