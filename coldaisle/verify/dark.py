@@ -74,9 +74,8 @@ def sort_out(cables: Iterable[WantedCable], wanted: Wanted, spoke: Voices) -> Da
     off = _switched_off(told, wanted)
     dark = Dark()
     for cable, verdict in told:
-        without = next((end.device for end in cable.ends if end.device in off), None)
-        if without:
-            dark.unpowered.setdefault(without, []).append(cable)
+        if verdict.silent and verdict.silent in off:
+            dark.unpowered.setdefault(verdict.silent, []).append(cable)
         elif verdict.silent or verdict.missing:
             dark.missing.append(cable)
         else:

@@ -343,7 +343,9 @@ def test_a_host_that_speaks_elsewhere_has_power() -> None:
     """A host that a subnet lacks and that LLDP hears runs: its InfiniBand cables are missing, one by one."""
     links = {one: two for one, two in as_planned(pod()).items() if pod().by_end[one].speaks_ib}
     seen = read(subnet(pod(), muted(links, "r01-n1")).encode(), "subnet.txt")
-    assert kinds(compare(pod(), [seen], "r01-n1")) == ["unpowered"]
+    report = compare(pod(), [seen], "r01-n1")
+    assert kinds(report) == ["unpowered"]
+    assert len(report.findings[0].cables) == 8
     management = as_planned(pod())[end("r01-n1:mgmt0")]
     heard = {end("r01-n1:mgmt0"): management, management: end("r01-n1:mgmt0")}
     leaf = read(lldpd_json(heard, management.device), "leaf.json", management.device)
