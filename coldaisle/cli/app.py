@@ -12,11 +12,12 @@ import typer
 from coldaisle.cli.exit_codes import ExitCode
 
 COMMANDS = (
-    "check", "plan", "place", "explain", "catalog", "pictures", "report", "drift", "schema", "env", "doctor", "sim",
+    "check", "plan", "place", "explain", "catalog", "pictures", "report", "fabric", "drift", "schema", "env", "doctor",
+    "sim",
 )  # fmt: skip
 """Commands in the order of the help; each is a module of this package."""
 
-GROUPS = ("catalog", "sim")
+GROUPS = ("catalog", "fabric", "sim")
 """Commands with commands of their own: their module holds a typer application."""
 
 _HELP = """
