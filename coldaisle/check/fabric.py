@@ -299,8 +299,10 @@ def check_routing_numbers(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         if fabric.kind == "infiniband" or fabric.topology == "single":
             continue
         hosts = nodes if fabric.kind == "roce" else set()
-        routed = [c for c in fabric.cables if c.kind != "node-leaf" or c.a.device in hosts]
-        yield from _pool(spec, name, "links", len(routed), {c.a_address for c in routed})
+        numbered = not fabric.unnumbered
+        routed = [c for c in fabric.cables if (c.a.device in hosts if c.kind == "node-leaf" else numbered)]
+        if routed or numbered:
+            yield from _pool(spec, name, "links", len(routed), {c.a_address for c in routed})
         yield from _pool(spec, name, "loopbacks", len(fabric.switches), {s.loopback for s in fabric.switches})
         bare = [switch.name for switch in fabric.switches if switch.asn is None]
         if bare:

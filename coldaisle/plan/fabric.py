@@ -178,6 +178,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         oversubscription=_oversubscription(cables) if layout.tiers else None,
         mtu_bytes=layout.spec.mtu_bytes,
         roce=_roce(layout.spec),
+        unnumbered=layout.spec.unnumbered,
         **_configured(site.spec, layout),
     )
 

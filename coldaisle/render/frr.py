@@ -33,12 +33,13 @@ class SwitchPort:
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A BGP session: the other switch's address and autonomous system."""
+    """A BGP session: the other switch's address, or the own port where links have none, and autonomous system."""
 
     address: str
     asn: int
     name: str
     port: str
+    unnumbered: bool = False
 
 
 def find_switch(plan: SitePlan, fabric: str, switch_name: str) -> SwitchPlan:
@@ -107,7 +108,7 @@ def switch_config(plan: SitePlan, fabric: str, switch_name: str, *, bfd: bool = 
     bgp = plan.fabrics[fabric].bgp
     if switch.asn is None or switch.loopback is None or bgp is None:
         raise LookupError(f"{switch_name} does not route: fabric {fabric} gives it no autonomous system or no loopback")
-    ports = [port for port in switch_ports(plan, fabric, switch_name) if port.address is not None]
+    ports = [port for port in switch_ports(plan, fabric, switch_name) if port.address or port.peer_is_switch]
     loopback = ipaddress.ip_address(switch.loopback)
     return _template().render(
         hostname=switch.name,
@@ -131,13 +132,16 @@ def router_id_of(loopback: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str
 
 
 def neighbors_of(fabric: FabricPlan, ports: Iterable[SwitchPort]) -> list[Neighbor]:
-    """Return the BGP sessions of a switch: one for each cable to another switch that has addresses."""
+    """Return the BGP sessions of a switch: one for each cable to another switch, which has addresses or needs none."""
     asns = {switch.name: switch.asn for switch in fabric.switches}
-    return [
-        Neighbor(port.peer_address.partition("/")[0], asn, port.peer, port.peer_port)
-        for port in ports
-        if port.peer_is_switch and port.peer_address is not None and (asn := asns[port.peer]) is not None
-    ]
+    found = []
+    for port in ports:
+        asn = asns[port.peer] if port.peer_is_switch else None
+        if asn is not None and fabric.unnumbered:
+            found.append(Neighbor(port.name, asn, port.peer, port.peer_port, unnumbered=True))
+        elif asn is not None and port.peer_address is not None:
+            found.append(Neighbor(port.peer_address.partition("/")[0], asn, port.peer, port.peer_port))
+    return found
 
 
 def announced_networks(ports: Iterable[SwitchPort]) -> list[str]:

@@ -34,12 +34,21 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a configuration says: host name, number, sessions, and the address of each port that has one."""
+    """
+    What a configuration says: host name, number, sessions, and the address of each port that has one.
+
+    `by_port` has the peer's number of each session that names a port instead of an address.
+    """
 
     hostname: str
     asn: int | None
     sessions: frozenset[Session]
     addresses: Mapping[str, str]
+    by_port: Mapping[str, int]
+
+
+def _by_port(peers: Mapping[str, int]) -> dict[str, int]:
+    return {peer: number for peer, number in peers.items() if peer.startswith(("Ethernet", "swp"))}
 
 
 def _sessions(asn: int | None, addresses: Iterable[str], peers: Mapping[str, int]) -> frozenset[Session]:
@@ -78,12 +87,18 @@ def lines_read(text: str) -> Read:
     routers = list(parsed.get_children(startswith="router bgp "))
     asn = int(routers[0].text.split()[2]) if routers else None
     neighbors = _words(routers[0].all_children(), "neighbor") if routers else []
-    peers = {words[1]: int(words[3]) for words in neighbors if words[2] == "remote-as"}
+    peers = {_peer(words): int(words[-1]) for words in neighbors if words[-2] == "remote-as"}
+    group = {words[2]: words[4] for words in neighbors if words[3:4] == ["peer-group"]}
     active = {words[1] for words in neighbors if words[2] == "activate"}
     addresses = _addresses(parsed)
-    live = {peer: number for peer, number in peers.items() if peer in active}
+    live = {peer: number for peer, number in peers.items() if group.get(peer, peer) in active}
     hostname = next(iter(parsed.get_children(startswith="hostname "))).text.split()[1]
-    return Read(hostname, asn, _sessions(asn, addresses.values(), live), addresses)
+    return Read(hostname, asn, _sessions(asn, addresses.values(), live), addresses, _by_port(live))
+
+
+def _peer(words: list[str]) -> str:
+    """Return the address or the port of a line `neighbor ... remote-as N`; EOS writes the word interface before it."""
+    return words[2] if words[1] == "interface" else words[1]
 
 
 def nvue_read(text: str) -> Read:
@@ -102,7 +117,8 @@ def nvue_read(text: str) -> Read:
         if name.startswith("swp")
         for address in found.get("ip", {}).get("address", {})
     }
-    return Read(tree["system"]["hostname"], asn, _sessions(asn, addresses.values(), peers), addresses)
+    hostname = tree["system"]["hostname"]
+    return Read(hostname, asn, _sessions(asn, addresses.values(), peers), addresses, _by_port(peers))
 
 
 def sonic_read(text: str) -> Read:
@@ -117,9 +133,11 @@ def sonic_read(text: str) -> Read:
     sessions = frozenset(
         Session(row["local_addr"], asn, peer, int(row["asn"]))
         for peer, row in ((key.split("|")[1], row) for key, row in tables.get("BGP_NEIGHBOR", {}).items())
-        if peer in active and row["local_addr"] in own and asn is not None
+        if peer in active and row.get("local_addr") in own and asn is not None
     )
-    return Read(tables["DEVICE_METADATA"]["localhost"]["hostname"], asn, sessions, addresses)
+    rows = {key.split("|")[1]: int(row["asn"]) for key, row in tables.get("BGP_NEIGHBOR", {}).items()}
+    live = {peer: number for peer, number in rows.items() if peer in active}
+    return Read(tables["DEVICE_METADATA"]["localhost"]["hostname"], asn, sessions, addresses, _by_port(live))
 
 
 READERS: Mapping[str, Callable[[str], Read]] = {

@@ -24,7 +24,7 @@ ADDRESSING = {
 }
 
 
-def planned(system: str, nodes: int, spines: int, breakout: int, version: int) -> SitePlan:
+def planned(system: str, nodes: int, spines: int, breakout: int, version: int, **fabric_keys: Any) -> SitePlan:  # noqa: ANN401 - keys of a fabric
     """Return the plan of a rail-optimised RoCE fabric whose switches run an operating system."""
     # Arista's ports behind the 64 are of 25 Gb/s, so that only a switch that is broken out has uplinks.
     lanes = 2 if system == "eos" else breakout
@@ -40,6 +40,7 @@ def planned(system: str, nodes: int, spines: int, breakout: int, version: int) -
         "spine": {"model": MODELS[system], "count": spines},
         "mtu_bytes": 9214,
         "network_os": system,
+        **fabric_keys,
     }
     addressing = {
         "management": {"subnet": "10.0.0.0/16"},
@@ -96,6 +97,24 @@ def test_every_planned_session_is_opened_from_both_ends(
     assert len(opened) == len(set(opened))
     assert set(opened) == {session.mirrored for session in opened}
     assert set(opened) == set(planned_sessions(fabric))
+
+
+@pytest.mark.parametrize("system", sorted(MODELS))
+def test_unnumbered_sessions_have_both_ends(system: str) -> None:
+    """Where links have no addresses, both ports of each cable between switches open a session to the other's number."""
+    plan = planned(system, 5, 2, 2, 4, unnumbered=True)
+    read = read_back(plan, system)
+    fabric = plan.fabrics["f"]
+    asns = {switch.name: switch.asn for switch in fabric.switches}
+    wanted: dict[str, dict[str, int | None]] = {name: {} for name in read}
+    for cable in fabric.cables:
+        if cable.kind == "leaf-spine":
+            assert (cable.a_address, cable.b_address) == (None, None)
+            wanted[cable.a.device][cable.a.port] = asns[cable.b.device]
+            wanted[cable.b.device][cable.b.port] = asns[cable.a.device]
+    assert {name: dict(found.by_port) for name, found in read.items()} == wanted
+    assert not any(found.sessions for found in read.values())
+    assert all(found.addresses for name, found in read.items() if name.startswith("leaf"))
 
 
 @pytest.mark.parametrize("system", sorted(MODELS))

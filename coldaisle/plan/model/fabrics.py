@@ -113,8 +113,9 @@ class FabricPlan:
     """
     One fabric. `oversubscription` is leaf downlink rate over leaf uplink rate.
 
-    `ports` are those of one switch of each role. `bgp` is None where the fabric does not route; `access_vlan` is the
-    VLAN of ports that are not routed.
+    `ports` are those of one switch of each role. `bgp` is None where the fabric does not route; `unnumbered` says
+    that links between its switches have no addresses of their own. `access_vlan` is the VLAN of ports that are not
+    routed.
     """
 
     name: str
@@ -129,6 +130,7 @@ class FabricPlan:
     roce: RoceClassPlan | None = None
     ports: Mapping[str, tuple[PortPlan, ...]] = field(default_factory=dict)
     bgp: BgpPlan | None = None
+    unnumbered: bool = False
     lldp_interval_s: int | None = None
     management_vrf: str | None = None
     access_vlan: int | None = None

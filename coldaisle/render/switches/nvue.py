@@ -71,8 +71,8 @@ def _port(view: SwitchView, port: Port) -> Tree:
     if port.rate_gbps != port.plan.rate_gbps:
         link["speed"] = f"{port.rate_gbps:g}G"
     tree: Tree = {"type": "swp", "description": port.description, "link": link}
-    if cable is not None and cable.address is not None:
-        return tree | {"ip": {"address": {cable.address: {}}}}
+    if port.routed:
+        return tree | ({"ip": {"address": {cable.address: {}}}} if cable and cable.address else {})
     edge = {"access": view.fabric.access_vlan, "stp": {"admin-edge": ON}}
     return tree | {"bridge": {"domain": {BRIDGE: edge}}}
 
@@ -96,7 +96,7 @@ def _routing(view: SwitchView) -> Tree:
         },
         "neighbor": {
             neighbor.address: {
-                "type": "numbered",
+                "type": "unnumbered" if neighbor.unnumbered else "numbered",
                 "remote-as": neighbor.asn,
                 "description": f"{neighbor.name} {neighbor.port}",
                 "address-family": {family: {"enable": ON}},

@@ -65,6 +65,8 @@ def _ports(view: SwitchView) -> Tables:
     for port in view.ports:
         if port.cable and port.cable.address is not None:
             interfaces |= {port.plan.name: {}, f"{port.plan.name}|{port.cable.address}": {}}
+        elif port.routed:
+            interfaces[port.plan.name] = {"ipv6_use_link_local_only": "enable"}
     loopback: Rows = {"Loopback0": {}, f"Loopback0|{view.loopback_network}": {}} if view.loopback else {}
     return {
         "BREAKOUT_CFG": {name: {"brkout_mode": mode} for name, mode in breakouts.items()},
@@ -128,7 +130,7 @@ def _bgp(view: SwitchView) -> Tables:
             f"{VRF}|{neighbor.address}": {
                 "asn": str(neighbor.asn),
                 "name": f"{neighbor.name} {neighbor.port}",
-                "local_addr": local[neighbor.address],
+                **({} if neighbor.unnumbered else {"local_addr": local[neighbor.address]}),
                 "keepalive": str(bgp.keepalive_s),
                 "holdtime": str(bgp.hold_s),
             }

@@ -42,6 +42,11 @@ class Port:
         return self.cable.rate_gbps if self.cable else self.plan.rate_gbps
 
     @property
+    def routed(self) -> bool:
+        """Tell whether the port has an address, or leads to a switch and needs none."""
+        return self.cable is not None and (self.cable.address is not None or self.cable.peer_is_switch)
+
+    @property
     def description(self) -> str | None:
         """Return what is at the other end of the cable."""
         return f"{self.cable.peer} {self.cable.peer_port}" if self.cable else None
@@ -72,8 +77,8 @@ class SwitchView:
 
     @property
     def access_ports(self) -> tuple[Port, ...]:
-        """Return the ports with a cable and without an address, which switch frames instead of routing."""
-        return tuple(port for port in self.ports if port.cable and port.cable.address is None)
+        """Return the ports with a cable that switch frames instead of routing."""
+        return tuple(port for port in self.ports if port.cable and not port.routed)
 
     @property
     def loopback(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
