@@ -175,7 +175,7 @@ class FabricSpec(SpecModel):
     network_os: NetworkOs | None = None
     """Operating system of its switches; left out, the first that the catalog names for each model."""
     unnumbered: bool = False
-    """Links between switches have link-local addresses only (RFC 8950), and sessions name their port; left out, /31s."""
+    """Links between switches have link-local addresses only (RFC 8950), and sessions name their port; else /31s."""
     bgp: BgpSpec = BgpSpec()
     lldp_interval_s: Annotated[int, Field(ge=5, le=254)] = 30
     """Time between two LLDP frames: IEEE 802.1AB's own default."""
