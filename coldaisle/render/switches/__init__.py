@@ -2,7 +2,7 @@
 Configurations of a site's switches, each in the language of the operating system that the plan gives it.
 
 A configuration is whole: what it does not say is not wanted. Every value comes from the plan, and the first lines (in
-SONiC, a table) name the hash of the fabric's plan.
+SONiC, a table) name the hash of the plan.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from coldaisle.plan import plan_hash
 from coldaisle.plan.model import FabricPlan, SitePlan
 from coldaisle.render.frr import switch_config
 from coldaisle.render.switches.eos import eos_config
@@ -62,15 +63,16 @@ def switch_configs(plan: SitePlan, fabrics: tuple[str, ...] | None = None) -> It
     Raises:
         LookupError: there is no such fabric.
     """
+    digest = plan_hash(plan)
     for name in plan.fabrics if fabrics is None else fabrics:
         if name not in plan.fabrics:
             raise LookupError(f"there is no fabric {name}; known: {', '.join(sorted(plan.fabrics))}")
         if plan.fabrics[name].kind != "infiniband":
-            yield from _of_fabric(plan, plan.fabrics[name])
+            yield from _of_fabric(plan, digest, plan.fabrics[name])
 
 
-def _of_fabric(plan: SitePlan, fabric: FabricPlan) -> Iterator[SwitchConfig]:
-    for view in views(plan, fabric):
+def _of_fabric(plan: SitePlan, digest: str, fabric: FabricPlan) -> Iterator[SwitchConfig]:
+    for view in views(plan, digest, fabric):
         system, name = view.switch.network_os, view.switch.name
         language = LANGUAGES.get(system or "")
         if language is None:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coldaisle.plan.model import FabricPlan, PortPlan, SitePlan, SwitchPlan
-from coldaisle.render.digests import record_digest
 from coldaisle.render.frr import (
     Neighbor,
     SwitchPort,
@@ -108,9 +107,8 @@ class SwitchView:
         return dict.fromkeys(range(DSCPS), BEST_EFFORT) | {roce.dscp: roce.priority, roce.cnp_dscp: roce.cnp_priority}
 
 
-def views(plan: SitePlan, fabric: FabricPlan) -> Iterator[SwitchView]:
-    """Yield the switches of a fabric."""
-    plan_hash = record_digest(fabric)
+def views(plan: SitePlan, digest: str, fabric: FabricPlan) -> Iterator[SwitchView]:
+    """Yield the switches of a fabric; `digest` is the hash of the plan, worked out once for all fabrics."""
     switches = {switch.name: switch for switch in fabric.switches}
     cabled: defaultdict[str, dict[str, SwitchPort]] = defaultdict(dict)
     for cable in fabric.cables:
@@ -122,7 +120,7 @@ def views(plan: SitePlan, fabric: FabricPlan) -> Iterator[SwitchView]:
         yield SwitchView(
             site=plan,
             fabric=fabric,
-            plan_hash=plan_hash,
+            plan_hash=digest,
             switch=switch,
             ports=tuple(Port(port, cabled[name].get(port.name)) for port in fabric.ports.get(switch.role, ())),
             neighbors=tuple(neighbors_of(fabric, own)) if fabric.bgp else (),
