@@ -114,6 +114,19 @@ def check_switch_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 yield finding(spec, _tier_loc(name, switch.role), "duplicate-name", what=what, fix=fix)
 
 
+def check_network_os(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A fabric's switches run the operating system that it chooses, where the catalog says what they run."""
+    for name, fabric in plan.fabrics.items():
+        asked = spec.fabrics[name].network_os
+        for model in dict.fromkeys(switch.model for switch in fabric.switches):
+            known = spec.catalog.switches[model].network_os
+            if asked is not None and known and asked not in known:
+                what = f"{model} does not run {asked}"
+                have = f"the catalog says that it runs {', '.join(known)}"
+                fix = "choose one of these, or add the document that says otherwise to the catalog"
+                yield finding(spec, ("fabrics", name, "network_os"), "network-os", what=what, have=have, fix=fix)
+
+
 # -- both ends --------------------------------------------------------------------------------------------------
 def check_rates(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Both ends of a cable run at one rate."""
@@ -286,8 +299,10 @@ def check_routing_numbers(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         if fabric.kind == "infiniband" or fabric.topology == "single":
             continue
         hosts = nodes if fabric.kind == "roce" else set()
-        routed = [c for c in fabric.cables if c.kind != "node-leaf" or c.a.device in hosts]
-        yield from _pool(spec, name, "links", len(routed), {c.a_address for c in routed})
+        numbered = not fabric.unnumbered
+        routed = [c for c in fabric.cables if (c.a.device in hosts if c.kind == "node-leaf" else numbered)]
+        if routed or numbered:
+            yield from _pool(spec, name, "links", len(routed), {c.a_address for c in routed})
         yield from _pool(spec, name, "loopbacks", len(fabric.switches), {s.loopback for s in fabric.switches})
         bare = [switch.name for switch in fabric.switches if switch.asn is None]
         if bare:
@@ -362,6 +377,7 @@ FABRIC_CHECKS = (
     check_switch_kinds,
     check_switch_counts,
     check_switch_names,
+    check_network_os,
     check_rates,
     check_breakouts,
     check_mtu,

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from ipaddress import ip_network
+from typing import Literal, TypedDict, cast
 
 from coldaisle.plan.address_pools import Pool, host_pool, link_pool
 from coldaisle.plan.allocations import hand_out
+from coldaisle.plan.breakout import chosen_os, port_plans
 from coldaisle.plan.cabling import Floor, Place, rack_positions
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
-from coldaisle.plan.model import CablePlan, FabricPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
 from coldaisle.plan.wiring import Wiring, port_table
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.fabrics import FabricAsn, FabricSpec
@@ -176,6 +178,8 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         oversubscription=_oversubscription(cables) if layout.tiers else None,
         mtu_bytes=layout.spec.mtu_bytes,
         roce=_roce(layout.spec),
+        unnumbered=layout.spec.unnumbered,
+        **_configured(site.spec, layout),
     )
 
 
@@ -187,6 +191,29 @@ def _topology(layout: Layout) -> Literal["leaf-spine", "three-tier", "single"]:
 
 def _roce(fabric: FabricSpec) -> RoceClassPlan | None:
     return RoceClassPlan(**fabric.roce.model_dump()) if fabric.kind == "roce" else None
+
+
+class _Configured(TypedDict, total=False):
+    """What only switches' configurations need, so that an InfiniBand fabric has none of it."""
+
+    ports: Mapping[str, tuple[PortPlan, ...]]
+    bgp: BgpPlan | None
+    lldp_interval_s: int
+    management_vrf: str
+    access_vlan: int
+
+
+def _configured(spec: SiteSpec, layout: Layout) -> _Configured:
+    fabric = layout.spec
+    if fabric.kind == "infiniband":
+        return {}
+    return {
+        "ports": {role: port_plans(spec.catalog, fabric, role) for role in layout.switches},
+        "bgp": BgpPlan(**fabric.bgp.model_dump()) if layout.tiers else None,
+        "lldp_interval_s": fabric.lldp_interval_s,
+        "management_vrf": fabric.management_vrf,
+        "access_vlan": fabric.access_vlan,
+    }
 
 
 def _oversubscription(cables: Iterable[CablePlan]) -> float | None:
@@ -202,6 +229,7 @@ def _oversubscription(cables: Iterable[CablePlan]) -> float | None:
 
 
 def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, ports_used: int) -> SwitchPlan:
+    model = site.spec.catalog.switches[switch.model]
     return SwitchPlan(
         name=switch.name,
         role=cast("Role", switch.role),
@@ -215,7 +243,22 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         management_address=site.management.get(switch.name),
         mtu_bytes=layout.spec.mtu_bytes,
         rack_unit=switch.rack_unit,
+        network_os=chosen_os(layout.spec, model),
+        management_port=model.management_port,
+        **_management_network(site.spec),
     )
+
+
+class _ManagementNetwork(TypedDict, total=False):
+    management_prefix_length: int
+    management_gateway: str | None
+
+
+def _management_network(spec: SiteSpec) -> _ManagementNetwork:
+    pool = spec.addressing.switches
+    if pool is None:
+        return {}
+    return {"management_prefix_length": ip_network(pool.subnet).prefixlen, "management_gateway": pool.gateway}
 
 
 def _asn(layout: Layout, asn: FabricAsn | None, switch: SwitchAt) -> int | None:

@@ -133,7 +133,8 @@ class Wiring:
         for link in links:
             down, up = lower[link.lower].name, upper[link.upper].name
             number = (link.lower * uplinks + link.uplink) * step + offset
-            pair = self.links.top_pair(number, links_below) if self.links else None
+            numbered = self.links is not None and not self.layout.spec.unnumbered
+            pair = self.links.top_pair(number, links_below) if self.links and numbered else None
             yield CablePlan(
                 a=End(device=down, port=below.name(first_up + link.uplink)),
                 b=End(device=up, port=above.name(link.port)),

@@ -7,6 +7,7 @@ FRR sets addresses, not the size of frames: whoever makes the links gives them t
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,9 +15,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from coldaisle.paths import packaged
 from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan, SwitchPlan
-
-MAXIMUM_PATHS = 128
-"""Equal paths that a switch may use; more than any pod has spines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +28,18 @@ class SwitchPort:
     peer_port: str
     peer_address: str | None
     peer_is_switch: bool
+    rate_gbps: float = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A BGP session: the other switch's address and autonomous system."""
+    """A BGP session: the other switch's address, or the own port where links have none, and autonomous system."""
 
     address: str
     asn: int
     name: str
     port: str
+    unnumbered: bool = False
 
 
 def find_switch(plan: SitePlan, fabric: str, switch_name: str) -> SwitchPlan:
@@ -67,19 +67,27 @@ def switch_ports(plan: SitePlan, fabric: str, switch_name: str) -> tuple[SwitchP
     switch = find_switch(plan, fabric, switch_name)
     switches = {other.name for other in plan.fabrics[fabric].switches}
     return tuple(
-        _port(switch, cable, switches)
+        port_of_cable(switch, cable, switches)
         for cable in plan.fabrics[fabric].cables
         if switch_name in {cable.a.device, cable.b.device}
     )
 
 
-def _port(switch: SwitchPlan, cable: CablePlan, switches: set[str]) -> SwitchPort:
+def port_of_cable(switch: SwitchPlan, cable: CablePlan, switches: Container[str]) -> SwitchPort:
+    """Return a cable as one of its switches sees it; `switches` are the names of all switches of the fabric."""
     if cable.a.device == switch.name:
         own, own_address, peer, peer_address = cable.a, cable.a_address, cable.b, cable.b_address
     else:
         own, own_address, peer, peer_address = cable.b, cable.b_address, cable.a, cable.a_address
     return SwitchPort(
-        own.port, own_address, switch.mtu_bytes, peer.device, peer.port, peer_address, peer.device in switches
+        name=own.port,
+        address=own_address,
+        mtu_bytes=switch.mtu_bytes,
+        peer=peer.device,
+        peer_port=peer.port,
+        peer_address=peer_address,
+        peer_is_switch=peer.device in switches,
+        rate_gbps=cable.rate_gbps,
     )
 
 
@@ -97,9 +105,10 @@ def switch_config(plan: SitePlan, fabric: str, switch_name: str, *, bfd: bool = 
         LookupError: there is no such fabric or switch, or the switch does not route.
     """
     switch = find_switch(plan, fabric, switch_name)
-    if switch.asn is None or switch.loopback is None:
+    bgp = plan.fabrics[fabric].bgp
+    if switch.asn is None or switch.loopback is None or bgp is None:
         raise LookupError(f"{switch_name} does not route: fabric {fabric} gives it no autonomous system or no loopback")
-    ports = [port for port in switch_ports(plan, fabric, switch_name) if port.address is not None]
+    ports = [port for port in switch_ports(plan, fabric, switch_name) if port.address or port.peer_is_switch]
     loopback = ipaddress.ip_address(switch.loopback)
     return _template().render(
         hostname=switch.name,
@@ -107,33 +116,38 @@ def switch_config(plan: SitePlan, fabric: str, switch_name: str, *, bfd: bool = 
         family=f"ipv{loopback.version}",
         loopback=switch.loopback,
         host_bits=loopback.max_prefixlen,
-        router_id=_router_id(loopback),
+        router_id=router_id_of(loopback),
         ports=ports,
         asn=switch.asn,
-        neighbors=_neighbors(plan.fabrics[fabric], ports),
-        networks=[_network(port) for port in ports if not port.peer_is_switch],
-        maximum_paths=MAXIMUM_PATHS,
+        neighbors=neighbors_of(plan.fabrics[fabric], ports),
+        networks=announced_networks(ports),
+        timers=bgp,
         bfd=bfd,
     )
 
 
-def _router_id(loopback: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+def router_id_of(loopback: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
     """Return a router id: the loopback, or of an IPv6 one its last 32 bits."""
     return str(ipaddress.IPv4Address(int(loopback) & 0xFFFFFFFF))
 
 
-def _neighbors(fabric: FabricPlan, ports: list[SwitchPort]) -> list[Neighbor]:
+def neighbors_of(fabric: FabricPlan, ports: Iterable[SwitchPort]) -> list[Neighbor]:
+    """Return the BGP sessions of a switch: one for each cable to another switch, which has addresses or needs none."""
     asns = {switch.name: switch.asn for switch in fabric.switches}
-    return [
-        Neighbor(port.peer_address.partition("/")[0], asn, port.peer, port.peer_port)
-        for port in ports
-        if port.peer_is_switch and port.peer_address is not None and (asn := asns[port.peer]) is not None
-    ]
+    found = []
+    for port in ports:
+        asn = asns[port.peer] if port.peer_is_switch else None
+        if asn is not None and fabric.unnumbered:
+            found.append(Neighbor(port.name, asn, port.peer, port.peer_port, unnumbered=True))
+        elif asn is not None and port.peer_address is not None:
+            found.append(Neighbor(port.peer_address.partition("/")[0], asn, port.peer, port.peer_port))
+    return found
 
 
-def _network(port: SwitchPort) -> str:
-    """Return the network of a node's link, which its leaf announces since the node speaks no BGP."""
-    return str(ipaddress.ip_interface(port.address or "").network)
+def announced_networks(ports: Iterable[SwitchPort]) -> list[str]:
+    """Return the networks of nodes' links, which their leaf announces since nodes speak no BGP."""
+    own = (port.address for port in ports if not port.peer_is_switch)
+    return [str(ipaddress.ip_interface(address).network) for address in own if address is not None]
 
 
 @cache

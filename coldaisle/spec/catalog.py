@@ -18,14 +18,16 @@ from coldaisle.spec.plant import Cdu, PowerShelf, RackPdu, RearDoorExchanger, Up
 from coldaisle.spec.sourced import Bytes, Count, Positive, RackUnits, Share, Sourced
 
 __all__ = [
-    "Cable", "Catalog", "Cdu", "Count", "Gpu", "Nic", "NicRole", "Optic", "PortBlock", "Positive", "PowerShelf",
-    "PowerShelves", "Psus", "RackPdu", "RearDoorExchanger", "Share", "Sourced", "Switch", "System", "SystemGpus",
-    "SystemNic", "Ups",
+    "Cable", "Catalog", "Cdu", "Count", "Gpu", "NetworkOs", "Nic", "NicRole", "Optic", "PortBlock", "Positive",
+    "PowerShelf", "PowerShelves", "Psus", "RackPdu", "RearDoorExchanger", "Share", "Sourced", "Switch", "System",
+    "SystemGpus", "SystemNic", "Ups",
 ]  # fmt: skip
 
 NicRole = Literal["compute", "storage", "management", "bmc"]
 Airflow = Literal["front-to-rear", "rear-to-front", "side"]
 """Which way a device moves air, seen from the front of its rack."""
+NetworkOs = Literal["cumulus", "sonic", "eos", "nvos", "mlnx-os", "frr"]
+"""Operating systems of switches."""
 AshraeClass = Literal["A1", "A2", "A3", "A4", "H1"]
 """Thermal class of air-cooled equipment (ASHRAE TC 9.9); its temperatures are in coldaisle.plan.climate."""
 
@@ -149,12 +151,32 @@ class System(Sourced, Fit, Draws):
         return (-1 if rail is None else rail, name)
 
 
+class SonicPorts(SpecModel):
+    """
+    How SONiC numbers a block's ports: the number in a port's name, and the electrical lanes of the switch chip.
+
+    Both count from the first port on, by `step` and by `lane_step` from one cage to the next. `lane_step` is left out
+    where no platform file was read; then there is no configuration for SONiC.
+    """
+
+    first: Annotated[int, Field(ge=0)] = 0
+    step: Count
+    first_lane: Annotated[int, Field(ge=0)] = 0
+    lane_step: Count | None = None
+
+    def behind(self, cages: int) -> SonicPorts:
+        """Return the numbers of what stands behind some cages."""
+        lane = self.first_lane + cages * (self.lane_step or 0)
+        return self.model_copy(update={"first": self.first + cages * self.step, "first_lane": lane})
+
+
 class PortBlock(SpecModel):
     """
     A run of like ports on a switch.
 
     `name` is a pattern with `{port}` (first number `first`), or `{cage}` and `{lane}` where a cage holds
-    `ports_per_cage` ports, as OSFP cages do.
+    `ports_per_cage` ports, as OSFP cages do; `{serdes}` is the first electrical lane of a port in its cage, from 1, and
+    `{sonic}` the number that SONiC gives it.
     """
 
     count: Count
@@ -170,12 +192,38 @@ class PortBlock(SpecModel):
     """Pattern of the names of such ports; their lanes count from 0."""
     also_gbps: list[Positive] = Field(default_factory=list)
     """Lower rates that the port runs at too."""
+    lanes: Count | None = None
+    """Electrical lanes of a cage."""
+    sonic: SonicPorts | None = None
 
     def port_name(self, index: int) -> str:
         """Return the name of the port at a place counted from 0 within the block."""
         cage, lane = divmod(index, self.ports_per_cage)
-        cage_number = self.first + cage * self.cage_step
-        return self.name.format(port=self.first + index, cage=cage_number, lane=self.first_lane + lane)
+        return self.name.format(
+            port=self.first + index,
+            cage=self.first + cage * self.cage_step,
+            lane=self.first_lane + lane,
+            serdes=1 + lane * self.port_lanes,
+            sonic=self._sonic_number(cage * self.cage_step, lane),
+        )
+
+    @property
+    def port_lanes(self) -> int:
+        """Return the electrical lanes of one port; 0 where the catalog does not say."""
+        return (self.lanes or 0) // self.ports_per_cage
+
+    def _sonic_number(self, cages: int, lane: int) -> int:
+        if self.sonic is None:
+            return 0
+        return self.sonic.first + cages * self.sonic.step + lane * (self.sonic.step // self.ports_per_cage)
+
+    def sonic_lanes(self, index: int) -> tuple[int, ...]:
+        """Return the switch chip's lanes of a port as SONiC counts them; none where the catalog does not say."""
+        if self.sonic is None or self.sonic.lane_step is None:
+            return ()
+        cage, lane = divmod(index, self.ports_per_cage)
+        first = self.sonic.first_lane + cage * self.cage_step * self.sonic.lane_step + lane * self.port_lanes
+        return tuple(range(first, first + self.port_lanes))
 
 
 class Switch(Sourced, Fit, Draws):
@@ -191,8 +239,10 @@ class Switch(Sourced, Fit, Draws):
     management_port: str | None = None
     management_gbps: Positive | None = None
     max_mtu_bytes: Bytes | None = None
-    network_os: list[Literal["cumulus", "sonic", "eos", "nvos", "mlnx-os"]] = Field(default_factory=list)
-    """Operating systems that its document or their sources say it runs."""
+    network_os: list[NetworkOs] = Field(default_factory=list)
+    """
+    Operating systems that its document or their sources say it runs; a fabric that chooses none gets the first.
+    """
 
     @property
     def port_count(self) -> int:

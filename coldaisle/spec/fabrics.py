@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from coldaisle.spec.addressing import AddressPool
 from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near_miss
-from coldaisle.spec.catalog import Count, NicRole, Positive
+from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
 from coldaisle.spec.ranges import RangeError, expand
 from coldaisle.spec.sourced import Bytes
 
@@ -77,7 +77,11 @@ class RoceClass(SpecModel):
     The lossless class of RoCE, and the class of its congestion notifications.
 
     The defaults are Cumulus' own: data DSCP 26 on priority 3, notifications DSCP 48 in a strict queue. The map is
-    always emitted, because other systems' stock maps put DSCP 26 into a lossy class (F12).
+    always emitted, because other systems' stock maps put DSCP 26 into a lossy class (F12). Every other mark is best
+    effort, in priority 0. Marks begin at `ecn_min_bytes` of a queue, and `ecn_probability_percent` of the packets have
+    one at `ecn_max_bytes`. The class has `bandwidth_percent` of a busy link that the strict queue leaves, and its
+    headroom is for cables of `cable_length_m`. Source: Cumulus Linux User Guide, RDMA over Converged Ethernet, default
+    configuration of lossless mode and `nv show qos roce`.
     """
 
     dscp: Dscp = 26
@@ -86,6 +90,22 @@ class RoceClass(SpecModel):
     cnp_priority: Annotated[int, Field(ge=0, le=7)] = 6
     ecn_min_bytes: Bytes = 150_000
     ecn_max_bytes: Bytes = 1_501_500
+    ecn_probability_percent: Annotated[int, Field(ge=1, le=100)] = 100
+    bandwidth_percent: Annotated[int, Field(ge=1, le=99)] = 50
+    cable_length_m: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class BgpSpec(SpecModel):
+    """
+    What every BGP session of a fabric has.
+
+    Keepalives and hold time are FRR's data center defaults, which Cumulus Linux ships. `maximum_paths` is the most that
+    NVUE takes (NVUE reference, `multipaths ebgp`), and more than any pod has spines.
+    """
+
+    keepalive_s: Annotated[int, Field(ge=1, le=21845)] = 3
+    hold_s: Annotated[int, Field(ge=3, le=65535)] = 9
+    maximum_paths: Annotated[int, Field(ge=1, le=128)] = 128
 
 
 class FabricAsn(SpecModel):
@@ -152,6 +172,17 @@ class FabricSpec(SpecModel):
     """Where loopbacks come from; left out, `addressing.loopbacks`."""
     asn: FabricAsn | None = None
     """Autonomous system numbers; left out, `addressing.asn`."""
+    network_os: NetworkOs | None = None
+    """Operating system of its switches; left out, the first that the catalog names for each model."""
+    unnumbered: bool = False
+    """Links between switches have link-local addresses only (RFC 8950), and sessions name their port; else /31s."""
+    bgp: BgpSpec = BgpSpec()
+    lldp_interval_s: Annotated[int, Field(ge=5, le=254)] = 30
+    """Time between two LLDP frames: IEEE 802.1AB's own default."""
+    management_vrf: Name = "mgmt"
+    """Where switches' management ports are: Cumulus Linux and SONiC have no other name for it."""
+    access_vlan: Annotated[int, Field(ge=2, le=4094)] = 10
+    """VLAN of the ports that are not routed, on each switch by itself. SONiC takes no VLAN 1."""
 
     @model_validator(mode="after")
     def _tiers_are_there(self) -> Self:

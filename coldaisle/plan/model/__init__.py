@@ -15,7 +15,7 @@ from coldaisle.plan.model.cluster import (
     NamespacePlan,
     ReleasePlan,
 )
-from coldaisle.plan.model.fabrics import CablePlan, End, FabricPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.model.fabrics import BgpPlan, CablePlan, End, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
 from coldaisle.plan.model.facility import (
     CoolingPlan,
     DevicePlacement,
@@ -44,6 +44,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "AutoscalerPlan",
     "BankPlan",
+    "BgpPlan",
     "BmcPlan",
     "CablePlan",
     "ClusterPlan",
@@ -68,6 +69,7 @@ __all__ = [
     "PhasePlan",
     "PlayPlan",
     "PoolPlan",
+    "PortPlan",
     "ProvisioningPlan",
     "PuePlan",
     "RackPlan",

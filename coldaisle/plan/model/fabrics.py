@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -35,7 +36,12 @@ class CablePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchPlan:
-    """A switch: its place in the fabric and, on a routed fabric, its ASN and loopback."""
+    """
+    A switch: its place in the fabric and, on a routed fabric, its ASN and loopback.
+
+    `network_os` is the operating system that it is configured for. `management_address` has no prefix length:
+    `management_prefix_length` is that of its network.
+    """
 
     name: str
     role: Literal["leaf", "spine", "core", "oob"]
@@ -49,11 +55,47 @@ class SwitchPlan:
     management_address: str | None = None
     mtu_bytes: int | None = None
     rack_unit: int | None = None
+    network_os: Literal["cumulus", "sonic", "eos", "nvos", "mlnx-os", "frr"] | None = None
+    management_port: str | None = None
+    management_prefix_length: int | None = None
+    management_gateway: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortPlan:
+    """
+    A port of a switch, as its operating system names it.
+
+    `cage` is its number on the front, `whole` the name of the port that it is a part of, and `split` how many parts
+    that has: 1 is a whole port. `lanes` counts its electrical lanes, 0 where the catalog does not; `chip_lanes` names
+    them where SONiC needs them.
+    """
+
+    name: str
+    cage: int
+    whole: str
+    split: int
+    rate_gbps: float
+    lanes: int
+    chip_lanes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BgpPlan:
+    """What every BGP session of a fabric has."""
+
+    keepalive_s: int
+    hold_s: int
+    maximum_paths: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoceClassPlan:
-    """The lossless class of RoCE data and the class of its congestion notifications: DSCP, priority, ECN thresholds."""
+    """
+    The lossless class of RoCE data and the class of its congestion notifications: DSCP, priority, ECN thresholds.
+
+    Every other DSCP is best effort, in priority 0.
+    """
 
     dscp: int
     priority: int
@@ -61,11 +103,20 @@ class RoceClassPlan:
     cnp_priority: int
     ecn_min_bytes: int
     ecn_max_bytes: int
+    ecn_probability_percent: int
+    bandwidth_percent: int
+    cable_length_m: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricPlan:
-    """One fabric. `oversubscription` is leaf downlink rate over leaf uplink rate."""
+    """
+    One fabric. `oversubscription` is leaf downlink rate over leaf uplink rate.
+
+    `ports` are those of one switch of each role. `bgp` is None where the fabric does not route; `unnumbered` says
+    that links between its switches have no addresses of their own. `access_vlan` is the VLAN of ports that are not
+    routed.
+    """
 
     name: str
     kind: Literal["infiniband", "roce", "ethernet"]
@@ -77,3 +128,9 @@ class FabricPlan:
     oversubscription: float | None
     mtu_bytes: int | None
     roce: RoceClassPlan | None = None
+    ports: Mapping[str, tuple[PortPlan, ...]] = field(default_factory=dict)
+    bgp: BgpPlan | None = None
+    unnumbered: bool = False
+    lldp_interval_s: int | None = None
+    management_vrf: str | None = None
+    access_vlan: int | None = None
