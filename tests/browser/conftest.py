@@ -27,9 +27,9 @@ class Opened:
     requests: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start the browser once."""
+    """Start the browser for one module; as long as it runs, Playwright's event loop lets no other one start."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.fail(f"no browser on PATH ({', '.join(BROWSERS)}); make test installs the first where there is apt")
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the reports of three sites, small, of 127 nodes, and of 2,048, and return their folder."""
     folder = tmp_path_factory.mktemp("reports")

@@ -20,6 +20,7 @@ from coldaisle.toolchain.environment import environment
 ROOT = Path(__file__).parents[2]
 SITE = "sim"
 UP = ("pulumi", "up", "--stack", SITE, "--yes", "--skip-preview", "--non-interactive")
+DRIFT_TRIES, DRIFT_PAUSE_S = 6, 20
 
 
 class Terminal:
@@ -53,8 +54,17 @@ class Terminal:
         return done.stdout + done.stderr
 
     def drift(self, expect: int) -> dict[str, Any]:
-        """Run `coldaisle drift`, and return its JSON report; its exit code must be `expect`."""
-        done = self.run("coldaisle", "drift", SITE, "--json", expect=None)
+        """
+        Run `coldaisle drift`, and return its JSON report; its exit code must be `expect`.
+
+        A host that has just booted on a busy machine may be late with its heartbeat: what could not be told is asked
+        again a few times, as a pipeline would.
+        """
+        for _ in range(DRIFT_TRIES):
+            done = self.run("coldaisle", "drift", SITE, "--json", expect=None)
+            if done.returncode in {expect, 0, 1, 5}:
+                break
+            time.sleep(DRIFT_PAUSE_S)
         assert done.returncode == expect, f"drift exited {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}"
         report: dict[str, Any] = json.loads(done.stdout)
         return report
