@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from coldaisle.toolchain.environment import environment
-from tests.bench import large_site
+from tests.bench import large_site, meter
 from tests.bench.meter import NotMeasuredError
 
 IN_PROCESS = """
@@ -114,17 +110,8 @@ def _chain(count: int) -> list[dict[str, Any]]:
 
 
 def _measured(folder: str, racks: int) -> float:
-    done = subprocess.run(
-        [sys.executable, "-c", IN_PROCESS, folder],
-        cwd=large_site.ROOT,
-        env=environment("sim"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise NotMeasuredError(done.stderr.strip()[-300:])
-    used, counted, errors = json.loads(done.stdout)
+    answer = meter.answer_of(IN_PROCESS, folder)
+    used, counted, errors = answer
     if counted != racks or errors:
         raise NotMeasuredError(f"{counted} racks of {racks}, and {errors} errors")
     return float(used)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import yaml
 
-from coldaisle.toolchain.environment import environment
-from tests.bench import large_site
+from tests.bench import large_site, meter
 from tests.bench.meter import NotMeasuredError
 
 IN_PROCESS = """
@@ -34,17 +30,8 @@ def figures() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         large_site.write(Path(folder))
         _lacking(Path(folder) / "site.yaml")
-        done = subprocess.run(
-            [sys.executable, "-c", IN_PROCESS, folder],
-            cwd=large_site.ROOT,
-            env=environment("sim"),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if done.returncode:
-        raise NotMeasuredError(done.stderr.strip()[-300:])
-    placed, room, complete = json.loads(done.stdout)
+        answer = meter.answer_of(IN_PROCESS, folder)
+    placed, room, complete = answer
     if not complete:
         raise NotMeasuredError("the nodes do not fit the site that is measured")
     return {"place_2048_cpu_s": placed, "room_2048_cpu_s": room}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from coldaisle.toolchain.environment import environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,3 +52,12 @@ def cost(command: Sequence[str], environment: Mapping[str, str], *, allowed: Seq
         raise NotMeasuredError(f"`{' '.join(command)}` exited {done.returncode}: {tail}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(cpu, wall, after.ru_maxrss / 1024)
+
+
+def answer_of(code: str, *arguments: str) -> Any:  # noqa: ANN401 - whatever the code prints as JSON
+    """Run Python code in a process of its own, so that nothing of ours is in its figures; return what it prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment("sim"), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotMeasuredError(done.stderr.strip()[-300:])
+    return json.loads(done.stdout)
