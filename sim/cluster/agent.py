@@ -21,6 +21,7 @@ from aiohttp import web
 from sim.cluster import charts, operators
 from sim.cluster.addresses import Addresses
 from sim.cluster.api import Api
+from sim.cluster.kubelets import Kubelets
 from sim.cluster.layout import read_layout
 from sim.cluster.names import Names
 from sim.cluster.prometheus import TARGETS_PATH
@@ -58,7 +59,7 @@ def mirror(
     return application
 
 
-async def follow_pods(api: Api, *followers: Addresses | Runner) -> None:
+async def follow_pods(api: Api, *followers: Addresses | Runner | Kubelets) -> None:
     """Hand every event of the cluster's pods to each follower, in order, for ever."""
     async for event, found in api.watch("/api/v1/pods"):
         for follower in followers:
@@ -78,8 +79,9 @@ async def run(layout: Layout) -> None:
         server = web.AppRunner(application, access_log=None)
         await server.setup()
         await web.TCPSite(server, layout.api_address, layout.mirror_port).start()
-        pods = follow_pods(api, Addresses(api, layout.pod_cidr), runner)
-        tasks = [asyncio.create_task(work) for work in (names.run(), pods, operators.run(api))]
+        kubelets = Kubelets(api)
+        pods = follow_pods(api, Addresses(api, layout.pod_cidr), runner, kubelets)
+        tasks = [asyncio.create_task(work) for work in (names.run(), pods, kubelets.run(), operators.run(api))]
         ending = asyncio.create_task(stopped.wait())
         done, _ = await asyncio.wait([ending, *tasks], return_when=asyncio.FIRST_COMPLETED)
         with suppress(TimeoutError):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from sim.cluster import prometheus
-from sim.cluster.api import STRATEGIC, Api, ApiError
+from sim.cluster.api import Api, ApiError
+from sim.cluster.kubelets import condition, report
 from sim.cluster.kwok import REAL_IMAGES
 from sim.cluster.supervisor import backoff_s
 from sim.cluster.volumes import NotYetError
@@ -174,11 +175,7 @@ class RunningPod:
     async def _report(self, *, ready: bool) -> None:
         if (ready, self._restarts) == self._reported:
             return
-        metadata = self._pod["metadata"]
-        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
-        status = pod_status(self._pod, self._restarts, ready=ready)
-        with suppress(ApiError, aiohttp.ClientError):
-            await self._api.request("PATCH", path, {"metadata": {"uid": metadata["uid"]}, "status": status}, STRATEGIC)
+        if await report(self._api, self._pod, pod_status(self._pod, self._restarts, ready=ready)):
             self.ready, self._reported = ready, (ready, self._restarts)
 
 
@@ -193,7 +190,6 @@ def probe_url(pod: Json, get: Json) -> str:
 def pod_status(pod: Json, restarts: int, *, ready: bool) -> Json:
     """Return the part of a pod's status that its readiness decides."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    state = {"status": str(ready), "lastTransitionTime": now, "reason": None if ready else "ContainersNotReady"}
     containers = [
         {
             "name": container["name"], "image": container["image"], "imageID": "", "ready": ready, "started": ready,
@@ -202,6 +198,6 @@ def pod_status(pod: Json, restarts: int, *, ready: bool) -> Json:
         for container in pod["spec"]["containers"]
     ]  # fmt: skip
     return {
-        "conditions": [{"type": kind, **state} for kind in ("Ready", "ContainersReady")],
+        "conditions": [condition(kind, ready=ready) for kind in ("Ready", "ContainersReady")],
         "containerStatuses": containers,
     }

@@ -17,6 +17,7 @@ import pytest
 import sim
 from coldaisle.plan.model import ClusterPlan
 from sim.cluster import site
+from sim.cluster.kubelets import is_ready
 from sim.cluster.names import ready_addresses
 from sim.cluster.tools import find_tool
 
@@ -192,16 +193,24 @@ def apply_engine(cluster: Cluster) -> None:
     )
 
 
+def apply_played(cluster: Cluster) -> None:
+    """Apply a pod that has no process: its image means nothing here."""
+    container = {"name": "c", "image": "registry.k8s.io/pause:3.10.1"}
+    metadata = {"name": "played", "namespace": "serving", "labels": {"app": "played"}}
+    spec = {"automountServiceAccountToken": False, "containers": [container]}
+    cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+
+
 def ready_node(cluster: Cluster) -> dict[str, Any] | None:
     """Return the node if it is ready."""
     items = cluster.get("nodes")["items"]
-    return next((item for item in items if _is_ready(item)), None)
+    return next((item for item in items if is_ready(item)), None)
 
 
 def ready_pod(cluster: Cluster, app: str) -> dict[str, Any] | None:
     """Return a ready pod of an application."""
     items = cluster.get("pods", "-n", "serving", "-l", f"app={app}")["items"]
-    return next((item for item in items if _is_ready(item)), None)
+    return next((item for item in items if is_ready(item)), None)
 
 
 def addresses_of(cluster: Cluster) -> list[str]:
@@ -213,10 +222,6 @@ def addresses_of(cluster: Cluster) -> list[str]:
 def phases(cluster: Cluster) -> list[str]:
     """Return the phases of the engine's pods."""
     return [item["status"]["phase"] for item in cluster.get("pods", "-n", "serving", "-l", "app=llama")["items"]]
-
-
-def _is_ready(item: dict[str, Any]) -> bool:
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in item["status"].get("conditions", []))
 
 
 def pid_of(cluster: Cluster, name: str) -> int | None:

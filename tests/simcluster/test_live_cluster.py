@@ -19,6 +19,7 @@ from sim.cluster.load import Load, send
 from tests.simcluster.live_cluster import (
     addresses_of,
     apply_engine,
+    apply_played,
     fetch_json,
     phases,
     pid_of,
@@ -108,12 +109,16 @@ def test_load_reaches_every_pod(cluster: Cluster) -> None:
 
 
 def test_a_dead_host_is_not_ready(cluster: Cluster, node: Host) -> None:
-    """A host that loses its power becomes NotReady by the real controllers, and Ready again without a new join."""
-    wait(lambda: ready_node(cluster))
+    """A host that loses its power is NotReady by the real controllers, with its pods; all are Ready with it again."""
+    apply_engine(cluster)
+    apply_played(cluster)
+    wait(lambda: ready_pod(cluster, "llama") and ready_pod(cluster, "played"))
     node.stop()
     wait(lambda: ready_node(cluster) is None, seconds=60)
+    wait(lambda: ready_pod(cluster, "llama") is None and ready_pod(cluster, "played") is None)
     node.start()
     wait(lambda: ready_node(cluster))
+    wait(lambda: ready_pod(cluster, "llama") and ready_pod(cluster, "played"))
     assert len(cluster.get("certificatesigningrequests")["items"]) == 1
 
 

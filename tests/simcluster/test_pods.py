@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sim.cluster.addresses import ANNOTATION, Pool, given
+from sim.cluster.kubelets import is_marked
 from sim.cluster.kwok import REAL_IMAGES, stages
 from sim.cluster.load import LoadReport, pod_urls
 from sim.cluster.names import hosts_text, ready_addresses
@@ -70,6 +71,22 @@ def test_readiness_in_a_pods_status() -> None:
     made = pod_status(POD, 2, ready=False)
     assert {condition["status"] for condition in made["conditions"]} == {"False"}
     assert (made["containerStatuses"][0]["ready"], made["containerStatuses"][0]["restartCount"]) == (False, 2)
+
+
+@pytest.mark.parametrize(
+    ("containers", "pod", "phase", "marked"),
+    [
+        (True, False, "Running", True),
+        (True, True, "Running", False),
+        (False, False, "Running", False),
+        (True, False, "Succeeded", False),
+    ],
+)
+def test_the_mark_of_a_lost_node(containers: bool, pod: bool, phase: str, marked: bool) -> None:  # noqa: FBT001
+    """Only a running pod whose containers are all ready, and which is not, was marked by the controllers."""
+    conditions = [{"type": "ContainersReady", "status": str(containers)}, {"type": "Ready", "status": str(pod)}]
+    state = {"phase": phase, "conditions": conditions, "containerStatuses": [{"ready": containers}]}
+    assert is_marked({"metadata": {}, "status": state}) is marked
 
 
 def test_environment_of_a_container() -> None:
