@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from coldaisle.plan.cooling import heats
 from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import (
     FAINT,
     LARGE,

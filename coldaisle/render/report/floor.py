@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from coldaisle.check.places import racks_of
 from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan, UpstreamPlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import first_to_last
 from coldaisle.render.pictures.elevation import TOGETHER, elevation
 from coldaisle.render.pictures.rear import rear_elevation
