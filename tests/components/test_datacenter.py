@@ -168,7 +168,7 @@ def test_a_rack_shows_its_banks_phases_and_draws(h100_pod: CheckedSite) -> None:
     pod = build(h100_pod, ("facility",))
     shown = pod.one("coldaisle:facility:Rack", "n01").outputs
     assert shown is not None
-    assert shown["feeds"]["a"]["banks"]["A_1"] == "7.5 A of 16.0 A, 14.9 A after a loss"
+    assert shown["feeds"]["a"]["banks"]["A_1"] == "7.6 A of 16.0 A, 15.1 A after a loss"
     assert sorted(shown["feeds"]["a"]["phases"]) == ["L1", "L2", "L3"]
     assert shown["draws"]["typicalW"] < shown["powerW"] < shown["draws"]["transientW"]
     source = pod.one("coldaisle:facility:PowerFeed", "ups-a").outputs
