@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from pulumi import ComponentResource, ResourceOptions
 
 if TYPE_CHECKING:
-    from coldaisle.plan.model import CoolingPlan, LedgerLine, RackPlan, UpstreamPlan
+    from coldaisle.plan.model import (
+        BankPlan,
+        CoolingPlan,
+        DrawsPlan,
+        FeedPlan,
+        LedgerLine,
+        PhasePlan,
+        RackPlan,
+        UpstreamPlan,
+    )
 
 
 class Rack(ComponentResource):
@@ -26,14 +35,8 @@ class Rack(ComponentResource):
             "heightU": plan.height_u,
             "powerW": _shown(plan.power_w),
             "powerLines": [_line(line) for line in plan.power_lines],
-            "feeds": {
-                feed.name: {
-                    "capacityW": _shown(feed.capacity_w),
-                    "loadW": _shown(feed.load_w),
-                    "loadAfterLossW": _shown(feed.load_after_loss_w),
-                }
-                for feed in plan.feeds
-            },
+            "draws": _draws(plan.draws),
+            "feeds": {feed.name: _feed(feed) for feed in plan.feeds},
             "heatAirW": _shown(plan.heat_air_w),
             "heatLiquidW": _shown(plan.heat_liquid_w),
             "airflowCfm": _shown(plan.airflow_cfm),
@@ -49,6 +52,38 @@ class Rack(ComponentResource):
 
 def _shown(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
+
+
+def _draws(draws: DrawsPlan) -> dict[str, float | None]:
+    """Return what is drawn beside the maximum: usually, in excursions of milliseconds, and at start-up."""
+    return {
+        "typicalW": _shown(draws.typical_w),
+        "transientW": _shown(draws.transient_w),
+        "startupW": _shown(draws.startup_w),
+    }
+
+
+def _feed(feed: FeedPlan) -> dict[str, object]:
+    """Return the ledger of a circuit; banks and phases are a line each, and left out where the site names none."""
+    ledger: dict[str, object] = {
+        "capacityW": _shown(feed.capacity_w),
+        "loadW": _shown(feed.load_w),
+        "loadAfterLossW": _shown(feed.load_after_loss_w),
+        "draws": _draws(feed.draws),
+    }
+    if feed.banks:
+        ledger["banks"] = {bank.name: _current(bank) for bank in feed.banks}
+        ledger["phases"] = {phase.name: _current(phase) for phase in feed.phase_loads}
+    return ledger
+
+
+def _current(part: BankPlan | PhasePlan) -> str:
+    now, after = (_amperes(value) for value in (part.load_a, part.load_after_loss_a))
+    return f"{now} of {_amperes(part.capacity_a)}, {after} after a loss"
+
+
+def _amperes(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1f} A"
 
 
 def _line(line: LedgerLine) -> str:
@@ -83,6 +118,10 @@ class PowerFeed(ComponentResource):
             "capacityW": _shown(plan.capacity_w),
             "loadW": _shown(plan.load_w),
             "loadAfterLossW": _shown(plan.load_after_loss_w),
+            "worstLoss": plan.worst_loss,
+            "lossW": _shown(plan.loss_w),
+            "catcherFor": list(plan.catcher_for),
+            "draws": _draws(plan.draws),
         }
         super().__init__("coldaisle:facility:PowerFeed", name, ledger, opts)
         self.register_outputs(ledger)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from coldaisle.check.finding import Finding, Severity
 from coldaisle.plan.model import FeedPlan, LedgerLine, RackPlan, SitePlan
-from coldaisle.plan.power_draws import BUDGETED, CAPPED
+from coldaisle.plan.power.draws import BUDGETED, CAPPED
 from coldaisle.spec.facility import PlacedRack, placed_racks
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec

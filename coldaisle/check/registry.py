@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from coldaisle.check import addressing, cooling, fabric, nodes, power, serving, space
+from coldaisle.check import addressing, cooling, fabric, nodes, serving, space
 from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
-from coldaisle.check.power import POWER_CHECKS
+from coldaisle.check.power import POWER_CHECKS, feeds
 from coldaisle.check.serving import SERVING_CHECKS
 from coldaisle.check.space import SPACE_CHECKS
 from coldaisle.plan.model import SitePlan
@@ -58,8 +58,8 @@ ON_A_PART: Mapping[Check, frozenset[str]] = {
     space.check_rack_names: _NOTHING,
     space.check_rack_units: _NOTHING,
     space.check_overlaps: _NOTHING,
-    power.check_feed_capacity: _FACILITY,
-    power.check_feed_loss: _FACILITY,
+    feeds.check_feed_capacity: _FACILITY,
+    feeds.check_feed_loss: _FACILITY,
     cooling.check_cooling_capacity: _FACILITY,
     fabric.check_ports_used_once: _FABRICS,
     fabric.check_switch_ports: _FABRICS,

@@ -7,7 +7,7 @@ are read in their JSON form, so that a file written by an earlier run compares a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,8 +15,8 @@ import pydantic_core
 
 from coldaisle.plan.model import FacilityPlan
 
-Kind = Literal["site", "upstream", "cooling", "rack", "feed"]
-KINDS: tuple[Kind, ...] = ("site", "upstream", "cooling", "rack", "feed")
+Kind = Literal["site", "upstream", "cooling", "rack", "feed", "bank", "phase"]
+KINDS: tuple[Kind, ...] = ("site", "upstream", "cooling", "rack", "feed", "bank", "phase")
 """Kinds of budgets, from the whole site down to a circuit."""
 
 
@@ -25,7 +25,8 @@ class Budget:
     """
     One value against its limit, in `unit`.
 
-    `name` is what `coldaisle explain` takes. A value that is not known is None, and so is a limit where there is none.
+    `name` is what `coldaisle explain` takes; of a bank or a phase that is what stands before its slash. A value that is
+    not known is None, and so is a limit where there is none.
     """
 
     kind: Kind
@@ -58,7 +59,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure of a record of the plan: what it is called, and the keys of its value and its limit."""
+    """A figure of a record of the plan: what it is called, and the keys of its value and its limit, with dots."""
 
     name: str
     value: str
@@ -66,9 +67,26 @@ class _Figure:
     unit: str = "W"
 
 
-_UPSTREAM = (
+_DRAWS = (
+    _Figure("typical draw", "draws.typical_w"),
+    _Figure("transient draw", "draws.transient_w"),
+    _Figure("start-up draw", "draws.startup_w"),
+)
+_LOADS = (
     _Figure("load", "load_w", "capacity_w"),
     _Figure("load after the worst loss", "load_after_loss_w", "capacity_w"),
+)
+_UPSTREAM = (*_LOADS, *_DRAWS, _Figure("losses", "loss_w"))
+_FEED = (*_LOADS, *_DRAWS)
+_CURRENT = (
+    _Figure("current", "load_a", "capacity_a", "A"),
+    _Figure("current after the worst loss", "load_after_loss_a", "capacity_a", "A"),
+)
+_SITE = (
+    _Figure("IT power", "it_power_w"),
+    _Figure("typical IT power", "it_draws.typical_w"),
+    _Figure("transient IT power", "it_draws.transient_w"),
+    _Figure("start-up IT power", "it_draws.startup_w"),
 )
 _COOLING = (
     _Figure("heat", "load_w", "capacity_w"),
@@ -82,6 +100,7 @@ _RACK = (
     _Figure("heat into air", "heat_air_w"),
     _Figure("heat into liquid", "heat_liquid_w"),
     _Figure("weight", "weight_kg", unit="kg"),
+    *_DRAWS,
 )
 
 
@@ -99,14 +118,25 @@ def budgets(site: str, facility: Mapping[str, Any]) -> tuple[Budget, ...]:
         site: Name of the site, which its own budget has.
         facility: The facility of a plan in its JSON form; a figure that an older plan has not is not known.
     """
-    found = [_budget("site", site, facility, _Figure("IT power", "it_power_w"))]
+    found = [_budget("site", site, facility, figure) for figure in _SITE]
+    found.append(_start(site, facility.get("start_order")))
     found += _of("upstream", facility.get("upstream", ()), _UPSTREAM)
     found += _of("cooling", facility.get("cooling", ()), _COOLING)
     racks = facility.get("racks", ())
     found += _of("rack", racks, _RACK)
     for rack in racks:
-        found += _of("feed", rack.get("feeds", ()), _UPSTREAM, f"{rack['name']}.feed_")
+        found += _of("feed", rack.get("feeds", ()), _FEED, f"{rack['name']}.feed_")
+        for feed in rack.get("feeds", ()):
+            below = f"{rack['name']}.feed_{feed['name']}/"
+            found += _of("bank", feed.get("banks", ()), _CURRENT, below)
+            found += _of("phase", feed.get("phase_loads", ()), _CURRENT, below)
     return tuple(found)
+
+
+def _start(site: str, groups: Collection[object] | None) -> Budget:
+    """Return in how many groups a site starts after a blackout."""
+    count = None if groups is None else float(len(groups))
+    return Budget(kind="site", name=site, figure="start after a blackout", value=count, limit=None, unit="groups")
 
 
 def _of(kind: Kind, records: Iterable[Mapping[str, Any]], figures: Iterable[_Figure], before: str = "") -> list[Budget]:
@@ -114,9 +144,16 @@ def _of(kind: Kind, records: Iterable[Mapping[str, Any]], figures: Iterable[_Fig
 
 
 def _budget(kind: Kind, name: str, record: Mapping[str, Any], figure: _Figure) -> Budget:
-    limit = record.get(figure.limit) if figure.limit else None
-    value = record.get(figure.value)
+    limit = _number(record, figure.limit) if figure.limit else None
+    value = _number(record, figure.value)
     return Budget(kind=kind, name=name, figure=figure.name, value=value, limit=limit, unit=figure.unit)
+
+
+def _number(record: Mapping[str, Any], key: str) -> float | None:
+    """Return a number of a record, or of a record in it; None where an older plan has none of that key."""
+    first, _, rest = key.partition(".")
+    found = record.get(first)
+    return _number(found or {}, rest) if rest else found
 
 
 def changes(before: Iterable[Budget], after: Iterable[Budget]) -> tuple[Change, ...]:

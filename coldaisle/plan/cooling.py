@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from coldaisle.plan.climate import airflow_cfm, coolant_l_min
 from coldaisle.plan.model import CoolingPlan, RackPlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.spec.cooling import Cooling
 from coldaisle.spec.facility import PlacedRack
 

@@ -9,11 +9,11 @@ from coldaisle.plan.climate import airflow_cfm
 from coldaisle.plan.cooling import plan_cooling, rack_heat
 from coldaisle.plan.model import FabricPlan, FacilityPlan, LedgerLine, RackPlan
 from coldaisle.plan.placement import Placed, loads_of, placed_devices
-from coldaisle.plan.power import total, total_draws
-from coldaisle.plan.power_chain import Chain
-from coldaisle.plan.power_racks import RackPower, RackPowers, plan_feed
-from coldaisle.plan.power_start import start_order
-from coldaisle.plan.power_upstream import ChainPower, heat_of_losses, plan_upstream
+from coldaisle.plan.power.arithmetic import total, total_draws
+from coldaisle.plan.power.chain import Chain
+from coldaisle.plan.power.racks import RackPower, RackPowers, plan_feed
+from coldaisle.plan.power.start import start_order
+from coldaisle.plan.power.upstream import ChainPower, heat_of_losses, plan_upstream
 from coldaisle.plan.pue import plan_pue
 from coldaisle.plan.space import blank_u, floor_kg_m2, floor_limit_kg_m2, units_of
 from coldaisle.spec import SiteSpec

@@ -9,8 +9,8 @@ from typing import Literal
 
 from coldaisle.plan.breakout import group_of
 from coldaisle.plan.model import DevicePlacement, FabricPlan
-from coldaisle.plan.power import Load, shelf_supplies
-from coldaisle.plan.power_draws import Drawn, drawn
+from coldaisle.plan.power.arithmetic import Load, shelf_supplies
+from coldaisle.plan.power.draws import Drawn, drawn
 from coldaisle.plan.space import airflow_of
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.catalog import Airflow, Psus

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from coldaisle.plan.cooling import heats
 from coldaisle.plan.model import CoolingPlan, OverheadPlan, PuePlan, RackPlan, UpstreamPlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.spec.cooling import Cooling
 from coldaisle.spec.facility import FacilitySpec
 from coldaisle.spec.power import UpstreamPower

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from coldaisle.plan.model import CoolingPlan, FacilityPlan
 from coldaisle.plan.placement import Placed, loads_of
-from coldaisle.plan.power_chain import Chain
-from coldaisle.plan.power_racks import RackPowers
-from coldaisle.plan.power_upstream import ChainPower
+from coldaisle.plan.power.chain import Chain
+from coldaisle.plan.power.racks import RackPowers
+from coldaisle.plan.power.upstream import ChainPower
 from coldaisle.proposal.floor import Floor, Trial
 from coldaisle.spec.facility import PlacedRack
 from coldaisle.units import grouped, kilowatts

@@ -59,7 +59,10 @@ def _limit(change: Change) -> str:
 
 
 def _amount(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else f"{grouped(value)} {unit}"
+    if value is None:
+        return "unknown"
+    # A breaker's currents are small numbers: whole amperes would hide what has changed.
+    return f"{value:.1f} A" if unit == "A" else f"{grouped(value)} {unit}"
 
 
 def headline(changes: Sequence[Change]) -> str:

@@ -7,6 +7,7 @@ Zeros in front are kept, so that names sort as their numbers do.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 
@@ -92,3 +93,39 @@ def expand_with(key: str, follower: str) -> tuple[tuple[str, str], ...]:
         chosen = tuple(values[positions[index]] for values, index in zip(follower_ranges, taken, strict=True))
         pairs.append((name, _fill(follower, chosen)))
     return tuple(pairs)
+
+
+_NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")
+
+
+def fold(names: Iterable[str]) -> str:
+    """
+    Return names as people write them, those that count up as a range: `n05, r[01-31]`.
+
+    The names are taken once each, in counting order; only the last number of a name becomes a range.
+    """
+    runs: list[tuple[str, str, str, str]] = []
+    for before, number, after in sorted({_numbered(name) for name in names}, key=_counting):
+        if runs and (before, after) == (runs[-1][0], runs[-1][3]) and _follows(*runs[-1][1:3], number):
+            runs[-1] = before, runs[-1][1], number, after
+        else:
+            runs.append((before, number, number, after))
+    return ", ".join(f"{b}{first if first == last else f'[{first}-{last}]'}{a}" for b, first, last, a in runs)
+
+
+def _numbered(name: str) -> tuple[str, str, str]:
+    """Return what stands before the last number of a name, the number, and what follows; a name may have none."""
+    found = _NUMBERED.fullmatch(name)
+    return (found[1], found[2], found[3]) if found else (name, "", "")
+
+
+def _counting(name: tuple[str, str, str]) -> tuple[str, str, int, str]:
+    before, number, after = name
+    return before, after, int(number or 0), number
+
+
+def _follows(first: str, last: str, number: str) -> bool:
+    """Tell whether a range that reaches to `last` can be written with one more number."""
+    if not last or not number or int(number) != int(last) + 1:
+        return False
+    return len(number) == len(first) or "0" not in {first[0], number[0]}

@@ -36,8 +36,8 @@
   });
   document.getElementById("tools").hidden = false;
 
-  // On paper nothing can be opened: the sources of all figures are printed, and closed again.
-  const sources = [...document.querySelectorAll("details.source:not([open])")];
-  addEventListener("beforeprint", () => sources.forEach((it) => { it.open = true; }));
-  addEventListener("afterprint", () => sources.forEach((it) => { it.open = false; }));
+  // On paper nothing can be opened: long tables and the sources of all figures are printed, and closed again.
+  const closed = [...document.querySelectorAll("details.source:not([open]), details.lines:not([open])")];
+  addEventListener("beforeprint", () => closed.forEach((it) => { it.open = true; }));
+  addEventListener("afterprint", () => closed.forEach((it) => { it.open = false; }));
 })();

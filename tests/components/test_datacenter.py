@@ -163,6 +163,20 @@ def test_a_rack_shows_its_budget(built: Recorder, sim: CheckedSite) -> None:
     assert shown["feeds"]["a"]["loadAfterLossW"] == rack.feeds[0].load_after_loss_w
 
 
+def test_a_rack_shows_its_banks_phases_and_draws(h100_pod: CheckedSite) -> None:
+    """Where a site names its banks and rules for draws, a preview shows them with the circuit that they are of."""
+    pod = build(h100_pod, ("facility",))
+    shown = pod.one("coldaisle:facility:Rack", "n01").outputs
+    assert shown is not None
+    assert shown["feeds"]["a"]["banks"]["A_1"] == "7.6 A of 16.0 A, 15.1 A after a loss"
+    assert sorted(shown["feeds"]["a"]["phases"]) == ["L1", "L2", "L3"]
+    assert shown["draws"]["typicalW"] < shown["powerW"] < shown["draws"]["transientW"]
+    source = pod.one("coldaisle:facility:PowerFeed", "ups-a").outputs
+    assert source is not None
+    assert source["worstLoss"] == "busway-b"
+    assert source["draws"]["typicalW"] < source["loadW"] < source["draws"]["transientW"]
+
+
 def test_a_fabric_shows_switches_by_role_and_its_hash(built: Recorder) -> None:
     """Who reads a preview sees which switches there are, and that anything changed."""
     shown = built.one("coldaisle:fabric:Fabric", "compute").outputs

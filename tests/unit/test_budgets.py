@@ -14,6 +14,7 @@ from coldaisle.check import open_site
 from coldaisle.cli import main
 from coldaisle.plan.budgets import Budget, Change, alike, budgets, changes, facility_json
 from coldaisle.render.changes import as_markdown, headline, lines
+from tests.unit.power_sites import part, planned, racks_on
 
 Edit = Callable[[str, str, str], None]
 
@@ -128,3 +129,25 @@ def test_every_circuit_has_its_budgets(site: Path) -> None:
     assert {("cooling", loop["name"]) for loop in facility["cooling"]} <= found
     del facility["racks"][0]["weight_kg"]
     assert any(budget.figure == "weight" and budget.value is None for budget in budgets("case", facility))
+
+
+def test_draws_banks_phases_and_the_start_are_budgets() -> None:
+    """Every kind of draw, the current of each bank and phase, and how many groups a start takes are compared too."""
+    racks = racks_on(["ups-a", "ups-b"], banks=[{"name": "B1", "phase": "L1", "breaker_a": 16}])
+    chain = [part("ups-a"), part("ups-b", efficiency=0.9)]
+    before = facility_json(planned(racks, chain, draw_rules={"typical": 0.5, "transient": 1.5, "startup": 1.2}))
+    after = facility_json(planned(racks, chain, draw_rules={"typical": 0.6, "transient": 1.5}))
+    found = {(c.budget.name, c.budget.figure): c for c in changes(budgets("t", before), budgets("t", after))}
+    typical = found["r01.feed_a", "typical draw"]
+    assert typical.before is not None
+    assert typical.after is not None
+    assert (typical.before.value, typical.after.value) == (250.0, 300.0)
+    gone = found["t", "start after a blackout"]
+    assert gone.before is not None
+    assert gone.after is not None
+    assert (gone.before.value, gone.after.value) == (1.0, None)
+    banks = {b.name: b for b in budgets("t", before) if b.figure == "current after the worst loss"}
+    assert sorted(banks) == sorted(f"r01.feed_{f}/{b}" for f in "ab" for b in ("B1", "L1", "L2", "L3"))
+    assert banks["r01.feed_a/B1"].value == pytest.approx(1000 / 230)
+    (losses,) = [b for b in budgets("t", before) if (b.name, b.figure) == ("ups-b", "losses")]
+    assert losses.value == pytest.approx(500 / 0.9 - 500)

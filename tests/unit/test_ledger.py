@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from functools import cache
@@ -119,9 +120,12 @@ def test_an_unknown_figure_is_unknown_in_the_sum() -> None:
 def test_what_the_site_budgets_is_told_at_its_line() -> None:
     """A draw that the site budgets leads to the line of the spec, not to the catalog."""
     power = told("h100-pod", "n05").sums[0]
-    source = next(addend.source for addend in power.addends if "qm9700" in addend.item)
+    source = next(addend.source for addend in power.addends if "sn3700" in addend.item)
     assert source.startswith("budgeted by the site (")
-    assert "fabrics.yaml:17:" in source
+    lines = (ROOT / "inventory" / "h100-pod" / "fabrics.yaml").read_text().splitlines()
+    line = int(re.findall(r"fabrics\.yaml:(\d+):", source)[0])
+    assert "name: storage-spine" in lines[line - 1]
+    assert "max_power_w: 600" in lines[line - 1]
 
 
 def test_banks_and_caps_are_told(tmp_path: Path) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coldaisle.check import open_site
 from coldaisle.cli import main
 from coldaisle.plan import plan_site
-from coldaisle.render.pictures import coolant_diagram, elevation, pictures, rear_elevation, row_map
+from coldaisle.render.pictures import coolant_diagram, elevation, one_line, pictures, rear_elevation, row_map
 from coldaisle.render.pictures.canvas import Meter
 from coldaisle.render.pictures.elevation import free_units
 from tests.unit.floor_sites import facility, pool, site
+from tests.unit.power_sites import part, planned, racks_on
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -90,6 +93,58 @@ def test_coolant_units_that_are_alike_are_drawn_once() -> None:
     svg = coolant_diagram(plan)
     assert ">cdu-r1 … cdu-r8 (8 alike), liquid<" in svg
     assert svg.count("pumps a unit") == 1
+
+
+def unit_boxes(svg: str) -> tuple[int, int]:
+    """Return how many units of a coolant diagram are drawn, and how many of them dashed."""
+    lines = re.findall(r"<path d=\"M[^\"]*\"[^>]*stroke-width=\"2\"[^>]*>", svg)
+    return len(lines), sum("dasharray" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("units", "drawn", "spare", "words"),
+    [
+        (16, 16, 2, ">16 units, 2 spare<"),
+        (48, 48, 2, ">48 units, 2 spare<"),
+        (60, 48, 0, ">60 units, 2 spare; 12 of them are not drawn<"),
+    ],
+)
+def test_every_unit_is_drawn_or_counted(units: int, drawn: int, spare: int, words: str) -> None:
+    """Each unit of a loop has its box, the spare ones dashed; of very many, the words say how many have none."""
+    crah = {"name": "crah", "kind": "air", "units": units, "capacity_w_each": 20_000.0, "redundant": 2}
+    svg = coolant_diagram(plan_site(site(facility=facility([{"name": "r1", "cooling": "crah"}], cooling=[crah]))))
+    assert unit_boxes(svg) == (drawn, spare)
+    assert words in svg
+    ys = [float(y) for y in re.findall(r"<rect x=\"[\d.]+\" y=\"([\d.]+)\"", svg)]
+    height = float(re.findall(r"<svg[^>]* height=\"([\d.]+)\"", svg)[0])
+    assert max(ys) < height
+
+
+def catching(*catchers: dict[str, Any]) -> str:
+    """Return the one-line diagram of two UPS below a utility, and of what takes over."""
+    chain = [part("utility", kind="utility"), part("ups-1", "utility"), part("ups-2", "utility"), *catchers]
+    plan = open_site(ROOT / "inventory" / "sim").plan
+    return one_line(replace(plan, facility=planned(racks_on(["ups-1", "ups-2"]), chain)))
+
+
+def test_what_takes_over_is_drawn_and_named() -> None:
+    """A catcher has a dashed line to each part that it takes over for, on its own level and on another, and a note."""
+    assert "dasharray" not in catching()
+    assert "caught by" not in catching()
+    svg = catching(part("ups-r", "utility", catcher_for=["ups-1", "ups-2"]), part("gen", catcher_for=["utility"]))
+    assert svg.count("stroke-dasharray") == 3
+    assert svg.count(">caught by ups-r<") == 2
+    assert ">takes over for ups-[1-2]<" in svg
+    assert ">caught by gen<" in svg
+    below = part("small", "ups-1", catcher_for=["ups-2"])
+    assert catching(below).count("stroke-dasharray") == 1
+
+
+def test_a_note_that_has_no_room_counts() -> None:
+    """Many names are counted, since the lines lead to them."""
+    names = [f"a-long-name-{letter}" for letter in "abc"]
+    parts = [part(name, "utility") for name in names]
+    assert ">takes over for 3 parts<" in catching(*parts, part("ups-r", "utility", catcher_for=names))
 
 
 def test_over_and_unknown_are_words() -> None:

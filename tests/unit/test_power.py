@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldaisle.plan.facility import plan_facility
-from coldaisle.plan.power import Load, feed_capacity_w, feed_loads_w, shelf_power_w, spread_psus, total
-from coldaisle.plan.power_chain import chain_loads_w
+from coldaisle.plan.power.arithmetic import Load, feed_capacity_w, feed_loads_w, shelf_power_w, spread_psus, total
+from coldaisle.plan.power.chain import chain_loads_w
 from coldaisle.spec.catalog import PowerShelves
 from coldaisle.spec.power import UpstreamPower
 from tests.unit.floor_sites import facility, feeds, pool, site

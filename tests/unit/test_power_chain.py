@@ -12,9 +12,9 @@ from coldaisle.check.power import POWER_CHECKS
 from coldaisle.plan.facility import plan_facility
 from coldaisle.plan.model import FacilityPlan, SitePlan
 from coldaisle.plan.placement import loads_of, placed_devices
-from coldaisle.plan.power_chain import Chain, chain_loads_w
-from coldaisle.plan.power_racks import RackPowers
-from coldaisle.plan.power_upstream import ChainPower
+from coldaisle.plan.power.chain import Chain, chain_loads_w
+from coldaisle.plan.power.racks import RackPowers
+from coldaisle.plan.power.upstream import ChainPower
 from coldaisle.spec.facility import placed_racks
 from coldaisle.spec.power import UpstreamPower
 from coldaisle.spec.sections import SiteSpec

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldaisle.plan.model import DrawsPlan, FacilityPlan
-from coldaisle.plan.power import Load, feed_loads_w, total_draws
-from coldaisle.plan.power_draws import capped_w, drawn
+from coldaisle.plan.power.arithmetic import Load, feed_loads_w, total_draws
+from coldaisle.plan.power.draws import capped_w, drawn
 from coldaisle.spec.catalog import Gpu, System
 from coldaisle.spec.power import DrawRules, PowerCap
 from tests.unit.power_sites import GPUS, MODELS, part, planned, racks_on

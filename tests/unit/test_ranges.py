@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldaisle.spec.ranges import RangeError, expand, expand_with
+from coldaisle.spec.ranges import RangeError, expand, expand_with, fold
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,25 @@ def test_names_are_as_many_as_numbers(first: int, count: int, width: int) -> Non
     """A range of n numbers gives n names, all different."""
     names = expand(f"r[{first:0{width}}-{first + count:0{width}}]")
     assert len(set(names)) == count + 1
+
+
+@pytest.mark.parametrize(
+    ("names", "folded"),
+    [
+        (["r03", "r01", "r02", "n5"], "n5, r[01-03]"),
+        (["r8", "r9", "r10", "r12"], "r[8-10], r12"),
+        (["r9", "r10", "r010"], "r9, r010, r10"),
+        (["busway-a", "ups-1-b", "ups-2-b"], "busway-a, ups-[1-2]-b"),
+        ([], ""),
+    ],
+)
+def test_fold(names: list[str], folded: str) -> None:
+    """Names that count up are one range, and zeros in front are kept."""
+    assert fold(names) == folded
+
+
+@given(st.lists(st.from_regex(r"[rn](0{0,2}[0-9]|[0-9]{1,3})(-b)?", fullmatch=True), max_size=30))
+def test_folded_names_are_the_same_names(names: list[str]) -> None:
+    """What is folded stands for the same names, each once."""
+    parts = fold(names).split(", ") if names else []
+    assert sorted(name for part in parts for name in expand(part)) == sorted(set(names))

@@ -19,7 +19,8 @@ from coldaisle.check import CheckedSite, open_site
 from coldaisle.cli import main
 from coldaisle.render.report import site_report
 from coldaisle.render.report.bars import heat_bar, power_bar
-from coldaisle.render.report.floor import _counting, chain, rows
+from coldaisle.render.report.floor import _counting, rows
+from coldaisle.render.report.power import chain
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[str, str, str], None]

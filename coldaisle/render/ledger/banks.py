@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from coldaisle.check.places import racks_of
 from coldaisle.plan.model import BankPlan, FeedPlan, RackPlan
 from coldaisle.plan.placement import Placed
-from coldaisle.plan.power import feed_shares
-from coldaisle.plan.power_banks import Supply, bank_voltage_v, plug_in
+from coldaisle.plan.power.arithmetic import feed_shares
+from coldaisle.plan.power.banks import Supply, bank_voltage_v, plug_in
 from coldaisle.render.ledger.sums import Addend, Figure, Sum, added
 from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.power import Bank

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from coldaisle.check.places import racks_of
 from coldaisle.plan.model import SitePlan, UpstreamPlan
 from coldaisle.plan.placement import Placed, loads_of
-from coldaisle.plan.power_chain import NO_OUTAGE, Chain
-from coldaisle.plan.power_racks import RackPowers
-from coldaisle.plan.power_upstream import ChainPower
+from coldaisle.plan.power.chain import NO_OUTAGE, Chain
+from coldaisle.plan.power.racks import RackPowers
+from coldaisle.plan.power.upstream import ChainPower
 from coldaisle.render.ledger.racks import by_rack
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, draw_figures
 from coldaisle.spec.power import UpstreamPower

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from coldaisle.check.places import racks_of
 from coldaisle.plan.cooling import heats
 from coldaisle.plan.model import CoolingPlan, SitePlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.ledger.racks import by_rack
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, Unit, added
 from coldaisle.spec.cooling import Cooling

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from coldaisle.check.places import circuit, racks_of
 from coldaisle.plan.model import FeedPlan, RackPlan, SitePlan
 from coldaisle.plan.placement import Placed, loads_of
-from coldaisle.plan.power import feed_shares, spread_psus
-from coldaisle.plan.power_chain import Chain
-from coldaisle.plan.power_racks import RackPower, RackPowers
+from coldaisle.plan.power.arithmetic import feed_shares, spread_psus
+from coldaisle.plan.power.chain import Chain
+from coldaisle.plan.power.racks import RackPower, RackPowers
 from coldaisle.render.ledger.banks import bank_figures, bank_sums
 from coldaisle.render.ledger.racks import alike, draw_source, item, kind_of
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, draw_figures, figure_source

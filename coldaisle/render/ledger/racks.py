@@ -8,8 +8,8 @@ from typing import Literal
 from coldaisle.check.places import catalog_line, grouped_by, named, racks_of
 from coldaisle.plan.model import NO_DRAWS, DevicePlacement, RackPlan, SitePlan
 from coldaisle.plan.placement import Placed
-from coldaisle.plan.power_draws import BUDGETED, CAPPED, cap_words
-from coldaisle.plan.power_racks import KINDS, OtherDraw
+from coldaisle.plan.power.draws import BUDGETED, CAPPED, cap_words
+from coldaisle.plan.power.racks import KINDS, OtherDraw
 from coldaisle.plan.space import floor_area_m2
 from coldaisle.render.ledger.sums import Addend, Explanation, Figure, Sum, added, budget_source, figure_source
 from coldaisle.spec.facility import PlacedRack

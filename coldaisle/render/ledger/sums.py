@@ -8,8 +8,8 @@ from typing import Literal
 
 from coldaisle.check.places import catalog_line
 from coldaisle.plan.model import NO_DRAWS, DrawsPlan
-from coldaisle.plan.power import total
-from coldaisle.plan.power_draws import BUDGETED
+from coldaisle.plan.power.arithmetic import total
+from coldaisle.plan.power.draws import BUDGETED
 from coldaisle.spec.sections import SiteSpec
 
 Unit = Literal["W", "kg", "rack units", "A", "CFM", "L/min", "°C", "kg/m2", "mm", "pumps", "W/W"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from coldaisle.plan.cooling import heats
 from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import (
     FAINT,
     LARGE,
@@ -24,11 +25,13 @@ from coldaisle.units import counted, flow, kilowatts, watts
 
 BOX, GAP, MARGIN, HEAD = 270, 26, 20, 62
 """Pixels: width of a loop, gap to the next, margin, and room for the heading."""
-UNITS, BAR, PIPES, LINE = 64, 18, 74, 34
+WORDS, UNIT, BAR, PIPES, LINE = 36, 26, 18, 74, 34
+"""Pixels: height of what is said of the units, of a line of them, of a bar, of the pipes, and of a line of racks."""
 ABREAST = 4
 """Loops beside each other; more of them go on below."""
-SHOWN_UNITS = 12
-"""Units of a loop that are drawn one by one; of more, a count stands beside them."""
+UNITS_A_LINE = 12
+SHOWN_UNITS = 4 * UNITS_A_LINE
+"""Units of a loop that are drawn one by one; of more, the words below say how many are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class _Loop:
     def height(self) -> float:
         """Return how much room it takes from top to bottom."""
         bars = len(list(_meters(self.plan)))
-        return 24 + UNITS + bars * (BAR + 4) + PIPES + len(self.served) * LINE + 16
+        return 24 + _units_height(self.plan) + bars * (BAR + 4) + PIPES + len(self.served) * LINE + 16
 
 
 def coolant_diagram(plan: SitePlan) -> str:
@@ -133,7 +136,7 @@ def _draw(sheet: Sheet, loop: _Loop, left: float, top: float) -> None:
     name = first_to_last(loop.names) + (f" ({len(loop.names)} alike)" if len(loop.names) > 1 else "")
     sheet.text(fitting(f"{name}, {loop.plan.kind}", BOX), (left, top + 14), NORMAL, bold=True)
     _units(sheet, loop.plan, left, top + 24)
-    y = top + 24 + UNITS
+    y = top + 24 + _units_height(loop.plan)
     for meter in _meters(loop.plan):
         sheet.meter(meter, (left, y), (BOX, BAR))
         y += BAR + 4
@@ -146,16 +149,23 @@ def _draw(sheet: Sheet, loop: _Loop, left: float, top: float) -> None:
         sheet.text("no racks", (left + BOX / 2, y + 10), SMALL, anchor="middle")
 
 
+def _units_height(plan: CoolingPlan) -> float:
+    """Return how much room the units take with what is said of them."""
+    return ceil(min(plan.units, SHOWN_UNITS) / UNITS_A_LINE) * UNIT + WORDS
+
+
 def _units(sheet: Sheet, plan: CoolingPlan, left: float, top: float) -> None:
     shown = min(plan.units, SHOWN_UNITS)
-    spare = shown if plan.units > shown else plan.units - plan.redundant
     for at in range(shown):
-        x, dashed = left + at * 22, at >= spare
-        corners = [(x, top), (x + 16, top), (x + 16, top + 22), (x, top + 22), (x, top)]
-        sheet.line(corners, thick=2, dashed=dashed)
+        x, y = left + at % UNITS_A_LINE * 22, top + at // UNITS_A_LINE * UNIT
+        corners = [(x, y), (x + 16, y), (x + 16, y + 22), (x, y + 22), (x, y)]
+        sheet.line(corners, thick=2, dashed=at >= plan.units - plan.redundant)
+    below = top + _units_height(plan) - WORDS
     words = f"{counted(plan.units, 'unit')}, {plan.redundant} spare"
-    sheet.text(words, (left, top + 38), SMALL)
-    sheet.text(_pumps(plan), (left, top + 52), SMALL, ink=FAINT)
+    if plan.units > shown:
+        words += f"; {plan.units - shown} of them are not drawn"
+    sheet.text(words, (left, below + 12), SMALL)
+    sheet.text(_pumps(plan), (left, below + 26), SMALL, ink=FAINT)
 
 
 def _pumps(plan: CoolingPlan) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from coldaisle.plan.model import CoolingPlan, FeedPlan, RackPlan, SitePlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import LARGE, NORMAL, SMALL, Meter, Sheet, fitting, part_of, unlimited
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, grouped, kilowatts, watts

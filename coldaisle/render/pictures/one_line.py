@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coldaisle.plan.model import SitePlan, UpstreamPlan
-from coldaisle.render.pictures.canvas import LARGE, NORMAL, SMALL, Meter, Sheet, first_to_last, fitting, part_of
+from coldaisle.render.pictures.canvas import FAINT, LARGE, NORMAL, SMALL, Meter, Sheet, fitting, part_of
+from coldaisle.spec.ranges import fold
 from coldaisle.units import counted, kilowatts, watts
 
 BOX, TALL, DROP, GAP, MARGIN, HEAD = 216, 78, 34, 18, 20, 60
 """Pixels: width and height of a part, drop to the next level, gap beside, margin, and room for the heading."""
-LINE = 46
+LINE, NOTE = 46, 16
+"""Pixels: height of a line of feeds, and of what is said of a catcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,16 @@ class _Circuits:
 
 @dataclass(slots=True)
 class _Part:
-    """A part of the chain with its place: `column` is the middle of what hangs below it."""
+    """
+    A part of the chain with its place: `column` is the middle of what hangs below it.
+
+    `note` names what it takes over for, or what takes over for it; where any part has one, all are as tall.
+    """
 
     plan: UpstreamPlan | None
     depth: int
+    note: str = ""
+    tall: int = TALL
     children: list[_Part] = field(default_factory=list)
     circuits: list[_Circuits] = field(default_factory=list)
     column: float = 0.0
@@ -50,7 +58,12 @@ def one_line(plan: SitePlan) -> str:
         "loss; below each, the feeds of the racks that hang on it.",
     )
     sheet.text(f"{plan.name}: power from the utility to the racks", (MARGIN, 26), LARGE, bold=True)
-    sheet.text("each bar is full at its limit; the lower one is after the worst loss", (MARGIN, 44), SMALL)
+    words = "each bar is full at its limit; the lower one is after the worst loss"
+    words += "; dashed: takes over when the part fails" if any(part.note for part in parts) else ""
+    sheet.text(words, (MARGIN, 44), SMALL)
+    # What takes over is drawn first, so that boxes lie over its lines.
+    for at, part in enumerate(part for part in parts if part.plan and part.plan.catcher_for):
+        _catch(sheet, part, parts, at)
     for part in parts:
         _draw(sheet, part)
     return sheet.svg()
@@ -77,7 +90,29 @@ def _tree(plan: SitePlan) -> list[_Part]:
     # A chain that leads back to itself has no top; the check tells of it, and the picture shows it all the same.
     tops += [grow(part, 0) for part in by_name.values() if part.name not in placed]
     loose = [circuit for each in circuits.values() for circuit in each]
-    return [*tops, _Part(None, 0, circuits=loose)] if loose else tops
+    return _noted([*tops, _Part(None, 0, circuits=loose)] if loose else tops)
+
+
+def _noted(tops: list[_Part]) -> list[_Part]:
+    """Give each part the note of its catcher, and all parts room for one where any has it."""
+    parts = _walk(tops)
+    catchers: dict[str, list[str]] = {}
+    for plan in (part.plan for part in parts if part.plan):
+        for name in plan.catcher_for:
+            catchers.setdefault(name, []).append(plan.name)
+    for part in parts:
+        part.tall = TALL + (NOTE if catchers else 0)
+        if part.plan and part.plan.catcher_for:
+            part.note = _note("takes over for", part.plan.catcher_for)
+        elif part.plan and part.plan.name in catchers:
+            part.note = _note("caught by", catchers[part.plan.name])
+    return tops
+
+
+def _note(words: str, names: Sequence[str]) -> str:
+    """Return a note with the names, or with their count where there is no room: the dashed lines lead to them."""
+    note = f"{words} {fold(names)}"
+    return note if fitting(note, BOX - 16, SMALL) == note else f"{words} {counted(len(names), 'part')}"
 
 
 def _circuits(plan: SitePlan) -> dict[str | None, list[_Circuits]]:
@@ -124,8 +159,8 @@ def _left(column: float) -> float:
     return MARGIN + column * (BOX + GAP)
 
 
-def _top(depth: int) -> float:
-    return HEAD + depth * (TALL + DROP)
+def _top(part: _Part) -> float:
+    return HEAD + part.depth * (part.tall + DROP)
 
 
 def _list_left(part: _Part) -> float:
@@ -134,27 +169,45 @@ def _list_left(part: _Part) -> float:
 
 
 def _bottom(part: _Part) -> float:
-    own = _top(part.depth) + TALL
+    own = _top(part) + part.tall
     return own + DROP + len(part.circuits) * LINE if part.circuits else own
 
 
 def _draw(sheet: Sheet, part: _Part) -> None:
-    left, top = _left(part.column), _top(part.depth)
-    middle, bottom = left + BOX / 2, top + TALL
+    left, top = _left(part.column), _top(part)
+    middle, bottom = left + BOX / 2, top + part.tall
     for child in part.children:
         target = _left(child.column) + BOX / 2
         halfway = bottom + DROP / 2
-        sheet.line([(middle, bottom), (middle, halfway), (target, halfway), (target, _top(child.depth))], thick=2)
+        sheet.line([(middle, bottom), (middle, halfway), (target, halfway), (target, _top(child))], thick=2)
     if part.circuits:
         target, halfway = _list_left(part) + BOX / 2, bottom + DROP / 2
         sheet.line([(middle, bottom), (middle, halfway), (target, halfway), (target, bottom + DROP)], thick=2)
-    _box(sheet, part.plan, left, top)
+    _box(sheet, part, left, top)
     for at, circuits in enumerate(part.circuits):
         _list(sheet, circuits, _list_left(part), bottom + DROP + at * LINE)
 
 
-def _box(sheet: Sheet, part: UpstreamPlan | None, left: float, top: float) -> None:
-    sheet.box((left, top), (BOX, TALL), thick=2)
+def _catch(sheet: Sheet, catcher: _Part, parts: Sequence[_Part], at: int) -> None:
+    """Draw a dashed line from a catcher to each part that it takes over for, beside the columns and below the boxes."""
+    assert catcher.plan is not None  # noqa: S101 - only parts that catch come here
+    level = DROP - 6 - at % 3 * 5
+    start = _left(catcher.column) + BOX - 18 - at % 3 * 6
+    bottom = _top(catcher) + catcher.tall
+    for part in parts:
+        if part.plan is None or part.plan.name not in catcher.plan.catcher_for:
+            continue
+        end, below = _left(part.column) + BOX - 18 - at % 3 * 6, _top(part) + part.tall
+        beside = _left(part.column) + BOX + GAP / 2
+        # On its own level the line goes straight; to another it goes up or down between two columns.
+        detour = [] if below == bottom else [(beside, bottom + level), (beside, below + level)]
+        points = [(start, bottom), (start, bottom + level), *detour, (end, below + level), (end, below)]
+        sheet.line(points, thick=1.5, ink=FAINT, dashed=True)
+
+
+def _box(sheet: Sheet, drawn: _Part, left: float, top: float) -> None:
+    sheet.box((left, top), (BOX, drawn.tall), thick=2)
+    part = drawn.plan
     if part is None:
         sheet.text("nothing that is named", (left + 8, top + 18), NORMAL, bold=True)
         return
@@ -171,6 +224,8 @@ def _box(sheet: Sheet, part: UpstreamPlan | None, left: float, top: float) -> No
         part.capacity_w,
         (left + 8, top + 27),
     )
+    if drawn.note:
+        sheet.text(drawn.note, (left + 8, top + drawn.tall - 8), SMALL)
 
 
 def _bars(
@@ -183,7 +238,7 @@ def _bars(
 
 def _list(sheet: Sheet, circuits: _Circuits, left: float, top: float) -> None:
     sheet.box((left, top), (BOX, LINE - 4))
-    names = f"{first_to_last(circuits.racks)}, feed {circuits.feed}"
+    names = f"{fold(circuits.racks)}, feed {circuits.feed}"
     count = len(circuits.racks)
     sheet.text(fitting(names, BOX - 70, SMALL), (left + 8, top + 14), SMALL, bold=True)
     if count > 1:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from coldaisle.plan.cooling import coolant_loops
 from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
-from coldaisle.plan.power import spread_psus
+from coldaisle.plan.power.arithmetic import spread_psus
 from coldaisle.render.pictures.canvas import EMPTY, LARGE, NORMAL, SMALL, Sheet, first_to_last, fitting
 from coldaisle.render.pictures.elevation import (
     BODY,

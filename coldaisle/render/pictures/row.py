@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coldaisle.plan.model import RackPlan, SitePlan
-from coldaisle.plan.power import total
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import LARGE, NORMAL, SMALL, Meter, Sheet, fitting, part_of, unlimited
 from coldaisle.render.pictures.hall import fullest_feed
 from coldaisle.spec.sections import SiteSpec

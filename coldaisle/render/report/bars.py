@@ -46,6 +46,21 @@ def heat_bar(load_w: float | None, limit_w: float, full_w: float) -> Bar:
     )
 
 
+def current_bar(load_a: float | None, after_a: float | None, limit_a: float) -> Bar:
+    """Return the bar of a current: what it is, and what it is after the worst loss of another feed."""
+    words = f"{_amperes(load_a)} of {_amperes(limit_a)}, {percent(load_a, limit_a)}"
+    return Bar(
+        now=_width(load_a, limit_a),
+        after=_width(after_a, limit_a),
+        over=max(load_a or 0.0, after_a or 0.0) > limit_a,
+        words=f"{words}; {percent(after_a, limit_a)} after a loss",
+    )
+
+
+def _amperes(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1f} A"
+
+
 def part_bar(value: float | None, limit: float | None, words: str) -> Bar | None:
     """Return the bar of a value, or None where there is no limit to hold it against."""
     if limit is None or limit <= 0:

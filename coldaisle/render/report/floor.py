@@ -1,15 +1,15 @@
-"""The floor in the report: the power chain, cooling, and each row of racks with its elevations."""
+"""The floor in the report: cooling, and each row of racks with its elevations."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coldaisle.check.places import racks_of
-from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan, UpstreamPlan
-from coldaisle.plan.power import total
+from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan
+from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import first_to_last
 from coldaisle.render.pictures.elevation import TOGETHER, elevation
 from coldaisle.render.pictures.rear import rear_elevation
@@ -19,14 +19,6 @@ from coldaisle.render.report.drawing import Drawing, drawing
 from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, grouped, kilowatts
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the power chain."""
-
-    plan: UpstreamPlan
-    bar: Bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +54,6 @@ class Row:
     racks: tuple[Rack, ...]
     map: Drawing
     pictures: tuple[Drawing, ...]
-
-
-def chain(plan: SitePlan) -> tuple[Part, ...]:
-    """Return the power chain from the top down."""
-    by_name = {part.name: part for part in plan.facility.upstream}
-    return tuple(
-        Part(part, power_bar(part.load_w, part.load_after_loss_w, part.capacity_w, _after(part)))
-        for part in sorted(by_name.values(), key=lambda part: (_depth(part, by_name), part.name))
-    )
-
-
-def _after(part: UpstreamPlan) -> str:
-    return f"after the loss of {part.worst_loss}" if part.worst_loss else "after a loss"
-
-
-def _depth(part: UpstreamPlan, by_name: Mapping[str, UpstreamPlan]) -> int:
-    """Return how many parts are above one; a chain that leads back to itself is walked once."""
-    seen: list[str] = []
-    while (above := part.fed_by) is not None and above in by_name and above not in seen:
-        seen.append(above)
-        part = by_name[above]
-    return len(seen)
 
 
 def loops(plan: SitePlan) -> tuple[Loop, ...]:

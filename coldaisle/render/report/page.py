@@ -16,8 +16,9 @@ from coldaisle.plan.model import SitePlan
 from coldaisle.render.files import templates_dir
 from coldaisle.render.pictures import coolant_diagram, hall_map, one_line
 from coldaisle.render.report.drawing import drawing
-from coldaisle.render.report.floor import chain, loops, overheads, rows
+from coldaisle.render.report.floor import loops, overheads, rows
 from coldaisle.render.report.network import cables, fabrics, pools
+from coldaisle.render.report.power import MANY, banks, chain, draws, start
 from coldaisle.render.report.sources import sources
 from coldaisle.render.report.summary import tiles, verdict
 from coldaisle.render.topology import bill_of_materials
@@ -69,6 +70,10 @@ def site_report(spec: SiteSpec, plan: SitePlan, findings: Sequence[Finding]) -> 
             tiles=tiles(plan),
             findings=sorted(findings, key=lambda finding: finding.severity),
             chain=chain(plan),
+            draws=draws(plan),
+            banks=banks(plan),
+            start=start(plan),
+            many=MANY,
             one_line=drawing("One-line diagram", one_line(plan)) if plan.facility.upstream else None,
             loops=loops(plan),
             coolant=drawing("Coolant diagram", coolant_diagram(plan), few=few) if plan.facility.cooling else None,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from coldaisle.check.finding import Finding, Severity, finding
 from coldaisle.check.places import catalog_line, grouped_by, named, rack_finding, racks_of
 from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
-from coldaisle.plan.power import shelf_power_w, shelf_supplies, spread_psus
-from coldaisle.plan.power_chain import Chain
-from coldaisle.plan.power_racks import RackPower, RackPowers
+from coldaisle.plan.power.arithmetic import shelf_power_w, shelf_supplies, spread_psus
+from coldaisle.plan.power.chain import Chain
+from coldaisle.plan.power.racks import RackPower, RackPowers
 from coldaisle.spec.catalog import Psus
 from coldaisle.spec.power import ShelfRedundancy
 from coldaisle.spec.sections import SiteSpec

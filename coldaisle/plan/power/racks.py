@@ -8,9 +8,9 @@ from typing import Literal
 
 from coldaisle.plan.model import DrawsPlan, FeedPlan
 from coldaisle.plan.placement import Placed
-from coldaisle.plan.power import Load, feed_capacity_w, feed_loads_w, worst
-from coldaisle.plan.power_banks import plan_banks
-from coldaisle.plan.power_chain import Chain
+from coldaisle.plan.power.arithmetic import Load, feed_capacity_w, feed_loads_w, worst
+from coldaisle.plan.power.banks import plan_banks
+from coldaisle.plan.power.chain import Chain
 from coldaisle.spec.facility import Rack
 from coldaisle.spec.power import Power, PowerFeed
 

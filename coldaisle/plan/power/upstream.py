@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from coldaisle.plan.model import DrawsPlan, UpstreamPlan
-from coldaisle.plan.power_chain import NO_OUTAGE, Chain, Tally, chain_loads, chain_loads_after, loss_w, tally
-from coldaisle.plan.power_racks import KINDS, RackPower
+from coldaisle.plan.power.chain import NO_OUTAGE, Chain, Tally, chain_loads, chain_loads_after, loss_w, tally
+from coldaisle.plan.power.racks import KINDS, RackPower
 from coldaisle.spec.power import UpstreamPower
 
 Change = tuple[RackPower, int]

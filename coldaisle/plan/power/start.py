@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from coldaisle.plan.model import RackPlan, StartGroupPlan
 from coldaisle.plan.placement import Placed, loads_of
-from coldaisle.plan.power import Load, feed_loads_w
-from coldaisle.plan.power_chain import Chain
+from coldaisle.plan.power.arithmetic import Load, feed_loads_w
+from coldaisle.plan.power.chain import Chain
 
 _TOLERANCE = 1e-9
 """Part of a capacity that rounding may add to a sum."""

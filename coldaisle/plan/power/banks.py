@@ -14,7 +14,7 @@ from math import acos, pi, sqrt
 
 from coldaisle.plan.model import BankPlan, PhasePlan
 from coldaisle.plan.placement import Placed
-from coldaisle.plan.power import feed_shares, spread_psus, worst
+from coldaisle.plan.power.arithmetic import feed_shares, spread_psus, worst
 from coldaisle.spec.power import Bank, PowerFeed
 
 PHASES = ("L1", "L2", "L3")
