@@ -1,0 +1,84 @@
+"""Checks of a fabric's shape: rails, even uplinks, paths and oversubscription."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from coldaisle.check.finding import Finding, finding
+from coldaisle.check.places import named
+from coldaisle.plan.model import CablePlan, SitePlan
+from coldaisle.spec.sections import SiteSpec
+
+
+def check_rails(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Each node of a rail-optimised fabric has a port on every rail, and none beside them."""
+    systems = {node.name: node.system for node in spec.nodes}
+    for name, fabric in plan.fabrics.items():
+        if not spec.fabrics[name].rail_optimized:
+            continue
+        rails: defaultdict[str, set[int | None]] = defaultdict(set)
+        for cable in fabric.cables:
+            if cable.a.device in systems:
+                rails[systems[cable.a.device]].add(cable.rail)
+        for system, found in rails.items():
+            if found != set(range(fabric.rails)):
+                shown = ", ".join(str(rail) for rail in sorted(found, key=lambda rail: -1 if rail is None else rail))
+                what = f"{system} has ports on rails {shown}, and fabric {name} has {fabric.rails} rails"
+                fix = f"set rails to {len(found)}, or correct the rail of each port in the catalog"
+                yield finding(spec, ("fabrics", name, "rails"), "rails-mismatch", what=what, fix=fix)
+
+
+def check_even_uplinks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Every leaf of a pod has the same number of links to each of its spines, or traffic piles up on some."""
+    for name, fabric in plan.fabrics.items():
+        pairs = Counter((c.a.device, c.b.device) for c in fabric.cables if c.kind == "leaf-spine")
+        counts = sorted(set(pairs.values()))
+        if len(counts) > 1:
+            what = f"leaf-spine pairs of fabric {name} have {' or '.join(map(str, counts))} links"
+            fix = "choose a spine count that divides the uplinks of a leaf"
+            yield finding(spec, ("fabrics", name, "spine"), "uneven-uplinks", what=what, fix=fix)
+
+
+def check_paths(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Every leaf reaches every other through the tiers above."""
+    for name, fabric in plan.fabrics.items():
+        if fabric.topology == "single":
+            continue
+        links = [cable for cable in fabric.cables if cable.kind != "node-leaf"]
+        leaves = [switch.name for switch in fabric.switches if switch.role == "leaf"]
+        part = _parts(links)
+        sizes = Counter(part.get(leaf, leaf) for leaf in leaves)
+        main = max(sizes, key=lambda name: sizes[name], default="")
+        cut = [leaf for leaf in leaves if part.get(leaf, leaf) != main]
+        if cut:
+            what = f"no path leads from {named(cut, 'leaf', 'leaves')} to the other leaves"
+            fix = "give the leaves uplinks, and the spines ports for them"
+            yield finding(spec, ("fabrics", name, "leaf"), "no-path", what=what, fix=fix)
+
+
+def _parts(links: list[CablePlan]) -> dict[str, str]:
+    """Return a representative of the connected part that each switch belongs to."""
+    parent: dict[str, str] = {}
+
+    def root(device: str) -> str:
+        parent.setdefault(device, device)
+        while parent[device] != device:
+            parent[device] = parent[parent[device]]
+            device = parent[device]
+        return device
+
+    for cable in links:
+        parent[root(cable.a.device)] = root(cable.b.device)
+    return {device: root(device) for device in list(parent)}
+
+
+def check_oversubscription(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A leaf's uplinks carry what its nodes send, within the ratio that the site accepts."""
+    for name, fabric in plan.fabrics.items():
+        asked = spec.fabrics[name].oversubscription
+        if fabric.oversubscription is not None and fabric.oversubscription > asked:
+            ratio = f"{fabric.oversubscription:.3g}:1"
+            what = f"leaves of fabric {name} are oversubscribed {ratio}, and {asked:g}:1 is accepted"
+            fix = "add spines or uplinks, put fewer nodes on a leaf, or accept the ratio with oversubscription"
+            yield finding(spec, ("fabrics", name, "oversubscription"), "oversubscription", what=what, fix=fix)
