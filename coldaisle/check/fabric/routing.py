@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import named
@@ -67,18 +67,14 @@ def _pool(spec: SiteSpec, fabric: str, key: str, wanted: int, addresses: set[str
 
 
 def check_shared_pools(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """Two routed fabrics take their numbers from pools of their own."""
-    routed = [n for n, f in plan.fabrics.items() if f.kind != "infiniband" and f.topology != "single"]
+    """At most one routed fabric takes its numbers from the site's pools; pools of fabrics' own are compared by subnet."""
+    routed = [
+        name for name, fabric in plan.fabrics.items() if fabric.kind != "infiniband" and fabric.topology != "single"
+    ]
     for key, section in (("links", "fabric_links"), ("loopbacks", "loopbacks")):
-        pools: Mapping[str, str | None] = {
-            name: pool.subnet
-            if (pool := getattr(spec.fabrics[name], key) or getattr(spec.addressing, section))
-            else None
-            for name in routed
-        }
-        first: dict[str, str] = {}
-        for name, subnet in pools.items():
-            if subnet is not None and first.setdefault(subnet, name) != name:
-                what = f"fabrics {first[subnet]} and {name} both take {key} from {subnet}"
-                fix = f"give one of the two {key}: {{subnet: …}} of its own"
-                yield finding(spec, ("fabrics", name), "overlapping-networks", what=what, fix=fix)
+        pool = getattr(spec.addressing, section)
+        first, *others = [name for name in routed if getattr(spec.fabrics[name], key) is None] or [""]
+        for name in others if pool else ():
+            what = f"fabrics {first} and {name} both take {key} from {pool.subnet}"
+            fix = f"give one of the two {key}: {{subnet: …}} of its own"
+            yield finding(spec, ("fabrics", name), "overlapping-networks", what=what, fix=fix)
