@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coldaisle.check.fabric.naming import tier_loc
+from coldaisle.check.fabric.naming import end_name, tier_loc
 from coldaisle.check.finding import Finding, finding
 from coldaisle.plan.breakout import role_model
-from coldaisle.plan.model import SitePlan
+from coldaisle.plan.model import FabricPlan, SitePlan
 from coldaisle.spec.catalog import Switch
 from coldaisle.spec.sections import SiteSpec
 
@@ -24,7 +24,9 @@ def check_rates(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
             if nic_gbps is None or switch is None or (system, nic_gbps, switch.role) in told:
                 continue
             told.add((system, nic_gbps, switch.role))
-            rates = _port_rates(role_model(spec.catalog, spec.fabrics[name], switch.role), cable.b.port)
+            model = role_model(spec.catalog, spec.fabrics[name], switch.role)
+            # A port that does not exist has no rate, and another check tells of it.
+            rates = _rates_by_port(model).get(cable.b.port)
             if rates and nic_gbps not in rates:
                 what = f"{system} {cable.a.port} runs at {nic_gbps:g} Gb/s, and {switch.model} {cable.b.port} does not"
                 have = f"it runs at {', '.join(f'{rate:g}' for rate in rates)} Gb/s"
@@ -38,12 +40,39 @@ def _nic_gbps(spec: SiteSpec, system: str, port: str) -> float | None:
     return nic.rate_gbps if nic else None
 
 
-def _port_rates(model: Switch, port: str) -> tuple[float, ...]:
-    """Return the rates that a port runs at; none when it does not exist, which another check tells of."""
-    for block in model.ports:
-        if port in {block.port_name(index) for index in range(block.count)}:
-            return (block.rate_gbps, *block.also_gbps)
-    return ()
+def check_uplink_rates(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A cable between two switches runs at a rate that both of its ports have."""
+    for name, fabric in plan.fabrics.items():
+        switches = {switch.name: switch for switch in fabric.switches}
+        models = {role: role_model(spec.catalog, spec.fabrics[name], role) for role in _roles(fabric)}
+        rates = {role: _rates_by_port(model) for role, model in models.items()}
+        told: set[tuple[str, str]] = set()
+        for cable in fabric.cables:
+            lower, upper = switches.get(cable.a.device), switches.get(cable.b.device)
+            if lower is None or upper is None or (lower.role, upper.role) in told:
+                continue
+            for switch, end in ((lower, cable.a), (upper, cable.b)):
+                known = rates[switch.role].get(end.port)
+                if known is None or cable.rate_gbps in known:
+                    continue
+                told.add((lower.role, upper.role))
+                what = f"{end_name(cable.a)} and {end_name(cable.b)} have no rate in common"
+                have = f"{switch.model} {end.port} runs at {', '.join(f'{rate:g}' for rate in known)} Gb/s"
+                have = f"{have}, and the other end at {cable.rate_gbps:g}"
+                fix = "take switches whose ports share a rate, or add it to also_gbps with its source"
+                yield finding(spec, tier_loc(name, switch.role), "rate-mismatch", what=what, have=have, fix=fix)
+
+
+def _roles(fabric: FabricPlan) -> list[str]:
+    return list(dict.fromkeys(switch.role for switch in fabric.switches))
+
+
+def _rates_by_port(model: Switch) -> dict[str, tuple[float, ...]]:
+    return {
+        block.port_name(index): (block.rate_gbps, *block.also_gbps)
+        for block in model.ports
+        for index in range(block.count)
+    }
 
 
 def check_mtu(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from coldaisle.check.fabric.naming import end_name, tier_loc
@@ -62,6 +62,27 @@ def _ports_that_do_not_exist(spec: SiteSpec, name: str, fabric: FabricPlan) -> I
             what = f"{end_name(end)} does not exist: {switch.model} has {switch.ports} ports"
             fix = "lower nodes_per_leaf_group, or take a switch with more ports"
             yield finding(spec, tier_loc(name, switch.role), "switch-ports-exceeded", what=what, fix=fix)
+
+
+RADIX_FIXES = {
+    "spine": "leave out count and uplinks_per_spine, so that a third tier is planned, or take spines with more ports",
+    "core": "take cores with more ports, split the fabric into planes, or put fewer nodes on it",
+}
+
+
+def check_radix(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """The tiers carry as many leaves as there are: two tiers of k ports serve k * k / 2 nodes' ports, three k^3 / 4."""
+    for name, fabric in plan.fabrics.items():
+        for role, fix in RADIX_FIXES.items():
+            over = [switch for switch in fabric.switches if switch.role == role and switch.ports_used > switch.ports]
+            if not over:
+                continue
+            met = Counter(cable.a.device for cable in fabric.cables if cable.b.device == over[0].name)
+            links = max(met.values())
+            what = f"{counted(len(met), 'switch', 'switches')} of the tier below meet {over[0].name}"
+            what = f"{what}, and {over[0].model} has ports for {over[0].ports // links} of them"
+            have = f"{over[0].ports} ports, {counted(links, 'link')} to each"
+            yield finding(spec, tier_loc(name, role), "radix-exceeded", what=what, have=have, fix=fix)
 
 
 def check_breakouts(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -67,7 +67,7 @@ def _pool(spec: SiteSpec, fabric: str, key: str, wanted: int, addresses: set[str
 
 
 def check_shared_pools(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """At most one routed fabric takes its numbers from the site's pools; pools of fabrics' own are compared by subnet."""
+    """At most one routed fabric takes its numbers from the site's pools; fabrics' own pools are compared by subnet."""
     routed = [
         name for name, fabric in plan.fabrics.items() if fabric.kind != "infiniband" and fabric.topology != "single"
     ]

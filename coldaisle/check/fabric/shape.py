@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import dropwhile
 
+from coldaisle.check.fabric.naming import tier_loc
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import named
-from coldaisle.plan.model import CablePlan, SitePlan
+from coldaisle.plan.breakout import role_model
+from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan
+from coldaisle.spec.catalog import Switch
 from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import counted
+
+UPLINK_KINDS = ("leaf-spine", "spine-core")
 
 
 def check_rails(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -30,14 +37,48 @@ def check_rails(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 
 
 def check_even_uplinks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """Every leaf of a pod has the same number of links to each of its spines, or traffic piles up on some."""
+    """Every switch has as many links to each switch above it as its siblings have, or traffic piles up on some."""
     for name, fabric in plan.fabrics.items():
-        pairs = Counter((c.a.device, c.b.device) for c in fabric.cables if c.kind == "leaf-spine")
-        counts = sorted(set(pairs.values()))
-        if len(counts) > 1:
-            what = f"leaf-spine pairs of fabric {name} have {' or '.join(map(str, counts))} links"
-            fix = "choose a spine count that divides the uplinks of a leaf"
-            yield finding(spec, ("fabrics", name, "spine"), "uneven-uplinks", what=what, fix=fix)
+        for kind in UPLINK_KINDS:
+            pairs = Counter((c.a.device, c.b.device) for c in fabric.cables if c.kind == kind)
+            counts = sorted(set(pairs.values()))
+            above = Counter(lower for lower, _ in pairs)
+            lower, _, upper = kind.partition("-")
+            if len(counts) > 1:
+                what = f"{kind} pairs of fabric {name} have {' or '.join(map(str, counts))} links"
+            elif len(set(above.values())) > 1:
+                least, most = min(above, key=lambda each: above[each]), max(above.values())
+                what = f"{least} has links to {counted(above[least], upper)}, and another {lower} to {most}"
+            else:
+                continue
+            fix = f"choose a {upper} count that divides the uplinks of a {lower}"
+            yield finding(spec, tier_loc(name, upper), "uneven-uplinks", what=what, fix=fix)
+
+
+def check_dark_uplinks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Where leaves have less upwards than the site accepts, none of their ports that could go up is without a cable."""
+    for name, fabric in plan.fabrics.items():
+        ratio, asked = fabric.oversubscription, spec.fabrics[name].oversubscription
+        if ratio is None or ratio <= asked:
+            continue
+        used = Counter(cable.a.device for cable in fabric.cables if cable.kind == "leaf-spine")
+        leaf, count = min(used.items(), key=lambda item: item[1])
+        there = _up_ports(role_model(spec.catalog, spec.fabrics[name], "leaf"), fabric)
+        if count < there:
+            what = f"{there - count} of {there} ports for uplinks of {leaf} hold no cable"
+            have = f"each leaf of fabric {name} is oversubscribed {ratio:.3g}:1"
+            fix = "raise uplinks_per_spine, or add spines until their count divides the ports for uplinks"
+            yield finding(
+                spec, ("fabrics", name, "leaf"), "dark-uplinks", what=what, have=have, fix=fix, severity="warning"
+            )
+
+
+def _up_ports(leaf: Switch, fabric: FabricPlan) -> int:
+    """Count the ports of a leaf from the first that goes up to the last of such a rate."""
+    first = {cable.a.port for cable in fabric.cables if cable.kind == "leaf-spine"}
+    rates = [(block.port_name(index), block.rate_gbps) for block in leaf.ports for index in range(block.count)]
+    behind = list(dropwhile(lambda port: port[0] not in first, rates))
+    return sum(rate >= behind[0][1] for _, rate in behind) if behind else 0
 
 
 def check_paths(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
