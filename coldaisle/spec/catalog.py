@@ -87,13 +87,14 @@ class SystemNic(SpecModel):
     """
     A network port of a system.
 
-    `rail` is the index among the ports of its role that go to separate leaves; `gpu` is the index of the nearest GPU,
-    and `numa` the index of the NUMA node that it hangs on.
+    `rail` is the index among the ports of its role that go to separate leaves, and `plane` the fabric's plane that it
+    goes to; `gpu` is the index of the nearest GPU, and `numa` the index of the NUMA node that it hangs on.
     """
 
     rate_gbps: Positive
     role: NicRole
     rail: Annotated[int, Field(ge=0)] | None = None
+    plane: Annotated[int, Field(ge=0)] = 0
     gpu: Annotated[int, Field(ge=0)] | None = None
     numa: Annotated[int, Field(ge=0)] | None = None
 

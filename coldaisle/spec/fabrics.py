@@ -146,6 +146,11 @@ class FabricSpec(SpecModel):
     rail_optimized: bool = False
     """Rail n of each node goes to a leaf of its own, so that GPUs of one rank talk through one switch."""
     rails: Count = 1
+    planes: Count = 1
+    """
+    Fabrics side by side that no link joins, each with leaves and spines of its own: a port of two planes of 400G is two
+    ports of the catalog's system, each with its `plane`.
+    """
     leaf: SwitchGroup | None = None
     spine: SwitchGroup | None = None
     core: SwitchGroup | None = None

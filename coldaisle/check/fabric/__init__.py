@@ -9,6 +9,8 @@ from coldaisle.check.fabric.shape import (
     check_even_uplinks,
     check_oversubscription,
     check_paths,
+    check_plane_racks,
+    check_planes,
     check_rails,
 )
 from coldaisle.check.fabric.switches import (
@@ -31,6 +33,8 @@ FABRIC_CHECKS = (
     check_breakouts,
     check_mtu,
     check_rails,
+    check_planes,
+    check_plane_racks,
     check_even_uplinks,
     check_dark_uplinks,
     check_paths,

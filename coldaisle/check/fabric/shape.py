@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
 from coldaisle.check.fabric.naming import tier_loc
 from coldaisle.check.finding import Finding, finding
-from coldaisle.check.places import named
+from coldaisle.check.places import grouped_by, named
 from coldaisle.plan.breakout import role_model
 from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan
 from coldaisle.spec.catalog import Switch
@@ -34,6 +34,40 @@ def check_rails(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 what = f"{system} has ports on rails {shown}, and fabric {name} has {fabric.rails} rails"
                 fix = f"set rails to {len(found)}, or correct the rail of each port in the catalog"
                 yield finding(spec, ("fabrics", name, "rails"), "rails-mismatch", what=what, fix=fix)
+
+
+def check_planes(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Each node has a port on every rail in every plane of a fabric, and none in a plane that the fabric lacks."""
+    systems = dict.fromkeys(node.system for node in spec.nodes)
+    for name in plan.fabrics:
+        asked = spec.fabrics[name]
+        for system in systems:
+            nics = [nic for nic in spec.catalog.systems[system].nics.values() if nic.role in asked.connects]
+            rails: defaultdict[int | None, set[int]] = defaultdict(set)
+            for nic in nics:
+                rails[nic.rail].add(nic.plane)
+            planes = {nic.plane for nic in nics}
+            if nics and any(found != set(range(asked.planes)) for found in rails.values()):
+                what = f"{system} has ports in {counted(len(planes), 'plane')}, and fabric {name} has {asked.planes}"
+                have = f"planes {', '.join(map(str, sorted(planes)))} of the catalog, counted from 0"
+                fix = "take a system of the catalog whose ports have a plane each, or correct planes"
+                yield finding(spec, ("fabrics", name, "planes"), "planes-mismatch", what=what, have=have, fix=fix)
+
+
+def check_plane_racks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """The spines of a plane stand in several racks, so that no rack takes a plane with it."""
+    for name, fabric in plan.fabrics.items():
+        spines = grouped_by((s for s in fabric.switches if s.role == "spine"), lambda switch: switch.plane)
+        for plane, switches in spines.items():
+            racks = {switch.rack for switch in switches}
+            rack = switches[0].rack
+            if rack is None or len(racks) > 1 or len(switches) == 1:
+                continue
+            of = f"fabric {name}" if plane is None else f"plane {plane} of fabric {name}"
+            what = f"all {len(switches)} spines of {of} stand in rack {rack}"
+            fix = "spread them over two racks: spine.racks takes several, and rack_units are those of each"
+            loc = ("fabrics", name, "spine")
+            yield finding(spec, loc, "plane-in-one-rack", what=what, fix=fix, severity="warning")
 
 
 def check_even_uplinks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -82,20 +116,25 @@ def _up_ports(leaf: Switch, fabric: FabricPlan) -> int:
 
 
 def check_paths(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """Every leaf reaches every other through the tiers above."""
+    """Every leaf reaches every other of its plane through the tiers above."""
     for name, fabric in plan.fabrics.items():
         if fabric.topology == "single":
             continue
         links = [cable for cable in fabric.cables if cable.kind != "node-leaf"]
-        leaves = [switch.name for switch in fabric.switches if switch.role == "leaf"]
         part = _parts(links)
-        sizes = Counter(part.get(leaf, leaf) for leaf in leaves)
-        main = max(sizes, key=lambda name: sizes[name], default="")
-        cut = [leaf for leaf in leaves if part.get(leaf, leaf) != main]
+        leaves = grouped_by((s for s in fabric.switches if s.role == "leaf"), lambda switch: switch.plane)
+        cut = [name for plane in leaves.values() for name in _apart([switch.name for switch in plane], part)]
         if cut:
             what = f"no path leads from {named(cut, 'leaf', 'leaves')} to the other leaves"
             fix = "give the leaves uplinks, and the spines ports for them"
             yield finding(spec, ("fabrics", name, "leaf"), "no-path", what=what, fix=fix)
+
+
+def _apart(leaves: Sequence[str], part: Mapping[str, str]) -> list[str]:
+    """Return the leaves outside of the part that most of them are in."""
+    sizes = Counter(part.get(leaf, leaf) for leaf in leaves)
+    main = max(sizes, key=lambda each: sizes[each], default="")
+    return [leaf for leaf in leaves if part.get(leaf, leaf) != main]
 
 
 def _parts(links: list[CablePlan]) -> dict[str, str]:
