@@ -13,6 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from coldaisle.spec.addressing import AddressPool
 from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near_miss
 from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
+from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.ranges import RangeError, expand
 from coldaisle.spec.sourced import Bytes
 
@@ -165,6 +166,8 @@ class FabricSpec(SpecModel):
     """Fabric managers (UFM), which take the places of nodes at the end of the last group."""
     uplinks_per_spine: Count | None = None
     """Parallel links of each leaf-spine pair; left out, as many as the leaves' rate asks for."""
+    media: dict[CableKind, LinkMedia] = Field(default_factory=dict)
+    """What is ordered for its cables, by kind; left out, a check asks only whether the catalog has what fits."""
     oversubscription: Positive = 1.0
     """Leaf downlink rate over leaf uplink rate that is accepted: 1 is non-blocking."""
     mtu_bytes: Mtu | None = None

@@ -1,6 +1,7 @@
 """Checks of fabrics: ports, switches, both ends of a cable, the shape, routing and the class of RoCE."""
 
 from coldaisle.check.fabric.ends import check_mtu, check_rates, check_uplink_rates
+from coldaisle.check.fabric.optics import check_optics
 from coldaisle.check.fabric.ports import check_breakouts, check_ports_used_once, check_radix, check_switch_ports
 from coldaisle.check.fabric.roce import check_roce_class
 from coldaisle.check.fabric.routing import check_asns, check_routing_numbers, check_shared_pools
@@ -30,6 +31,7 @@ FABRIC_CHECKS = (
     check_network_os,
     check_rates,
     check_uplink_rates,
+    check_optics,
     check_breakouts,
     check_mtu,
     check_rails,
