@@ -1,6 +1,7 @@
 """Checks of fabrics: ports, switches, both ends of a cable, the shape, routing and the class of RoCE."""
 
 from coldaisle.check.fabric.ends import check_mtu, check_rates, check_uplink_rates
+from coldaisle.check.fabric.management import check_management_driver
 from coldaisle.check.fabric.optics import check_optics
 from coldaisle.check.fabric.ports import check_breakouts, check_ports_used_once, check_radix, check_switch_ports
 from coldaisle.check.fabric.roce import check_roce_class
@@ -45,6 +46,7 @@ FABRIC_CHECKS = (
     check_routing_numbers,
     check_shared_pools,
     check_roce_class,
+    check_management_driver,
 )
 
 __all__ = [
