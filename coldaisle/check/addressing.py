@@ -30,10 +30,20 @@ def _networks(spec: SiteSpec) -> dict[str, tuple[Loc, Network]]:
         pool: AddressPool | None = getattr(spec.addressing, name)
         if pool is not None:
             found[name] = (("addressing", name, "subnet"), ipaddress.ip_network(pool.subnet))
+    found |= _fabric_networks(spec)
     if spec.cluster is not None:
         found["pods"] = (("cluster", "pod_cidr"), ipaddress.ip_network(spec.cluster.pod_cidr))
         found["services"] = (("cluster", "service_cidr"), ipaddress.ip_network(spec.cluster.service_cidr))
     return found
+
+
+def _fabric_networks(spec: SiteSpec) -> Iterator[tuple[str, tuple[Loc, Network]]]:
+    """Yield the networks that fabrics have of their own."""
+    for fabric, asked in spec.fabrics.items():
+        for key, pool in (("links", asked.links), ("loopbacks", asked.loopbacks)):
+            if pool is not None:
+                loc: Loc = ("fabrics", fabric, key, "subnet")
+                yield f"{key} of fabric {fabric}", (loc, ipaddress.ip_network(pool.subnet))
 
 
 def check_overlapping_networks(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

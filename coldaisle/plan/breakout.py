@@ -106,4 +106,4 @@ def _rest(model: Switch, taken: int) -> list[PortBlock]:
     whole = model.ports[0]
     update = {"count": max(0, whole.count - taken), "first": whole.first + taken}
     left = whole.model_copy(update={**update, "sonic": whole.sonic.behind(taken) if whole.sonic else None})
-    return [left, *model.ports[1:]]
+    return [*([left] if left.count else []), *model.ports[1:]]

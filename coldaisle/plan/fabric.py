@@ -179,6 +179,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         mtu_bytes=layout.spec.mtu_bytes,
         roce=_roce(layout.spec),
         unnumbered=layout.spec.unnumbered,
+        planes=layout.spec.planes,
         **_configured(site.spec, layout),
     )
 
@@ -245,6 +246,7 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         rack_unit=switch.rack_unit,
         network_os=chosen_os(layout.spec, model),
         management_port=model.management_port,
+        plane=layout.tiers.plane_of(switch.role, switch.index) if layout.tiers and layout.spec.planes > 1 else None,
         **_management_network(site.spec),
     )
 
@@ -266,7 +268,7 @@ def _asn(layout: Layout, asn: FabricAsn | None, switch: SwitchAt) -> int | None:
         return None
     if switch.role == "leaf":
         return asn.leaf_first + switch.index
-    return asn.core if switch.role == "core" else asn.spine_first + switch.index // layout.tiers.pod_spines
+    return asn.core if switch.role == "core" else asn.spine_first + layout.tiers.pod_of(switch.index)
 
 
 def _loopback(pool: Pool | None, layout: Layout, switch: SwitchAt) -> str | None:

@@ -35,6 +35,7 @@ class PortAt:
     port: str
     rate_gbps: float
     rail: int | None
+    plane: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,13 @@ class Layout:
 
     @property
     def rails(self) -> int:
-        """Return leaves in a group."""
+        """Return leaves of a group in one plane."""
         return self.spec.rails if self.spec.rail_optimized else 1
+
+    @property
+    def group_leaves(self) -> int:
+        """Return leaves in a group, over all planes."""
+        return self.rails * self.spec.planes
 
 
 def ports_of(device: str, system: System, spec: FabricSpec) -> tuple[PortAt, ...]:
@@ -78,7 +84,7 @@ def ports_of(device: str, system: System, spec: FabricSpec) -> tuple[PortAt, ...
     roles = [role for role in spec.connects if role != "switch"]
     names = [name for role in roles for name in system.nics_of(role)]
     nics = ((name, system.nics[name]) for name in names)
-    return tuple(PortAt(device, name, nic.rate_gbps, nic.rail) for name, nic in nics)
+    return tuple(PortAt(device, name, nic.rate_gbps, nic.rail, nic.plane) for name, nic in nics)
 
 
 def stable_indexes(names: Iterable[str], kept: Mapping[str, int]) -> dict[str, int]:
@@ -109,12 +115,13 @@ def shape(
         extras: Places for ports of other devices that the fabric takes, such as management ports of switches.
     """
     leaf = role_model(catalog, spec, "leaf" if spec.topology == "leaf-spine" else "oob")
-    place_ports = 1 if spec.rail_optimized else max((len(ports) for ports in members.values()), default=1) or 1
+    place_ports = 1 if spec.rail_optimized else _most_in_a_plane(spec, members)
     down = _down_ports(spec, leaf, place_ports)
     places = spec.nodes_per_leaf_group or max(1, down // place_ports)
     managers = _managers(spec)
     rails = spec.rails if spec.rail_optimized else 1
-    groups = max(1, ceil((max(members, default=-1) + 1 + ceil(len(managers) / rails)) / places))
+    manager_places = ceil(len(managers) / (rails * spec.planes))
+    groups = max(1, ceil((max(members, default=-1) + 1 + manager_places) / places))
     used = (max(members, default=-1) + 1) * place_ports
     groups = max(groups, _groups_for_extras(groups, down, places * place_ports, used, extras))
     uplinks = _uplinks(spec, leaf, members, places * place_ports, down)
@@ -139,6 +146,16 @@ def shape(
         tiers=tiers,
         switches=switches,
     )
+
+
+def _most_in_a_plane(spec: FabricSpec, members: Mapping[int, tuple[PortAt, ...]]) -> int:
+    """Return the most ports that a node has in one plane, and 1 where it has none."""
+    counts = (
+        sum(port.plane % spec.planes == plane for port in ports)
+        for ports in members.values()
+        for plane in range(spec.planes)
+    )
+    return max(counts, default=1) or 1
 
 
 def _down_ports(spec: FabricSpec, leaf: Switch, place_ports: int) -> int:
@@ -171,7 +188,8 @@ def _uplinks(
 
 def _tiers(spec: FabricSpec, catalog: Catalog, leaves: int, rails: int, uplinks: int) -> Tiers:
     spine, core = role_model(catalog, spec, "spine"), role_model(catalog, spec, "core")
-    spines = spec.spine.count if spec.spine else None
+    bought = spec.spine.count if spec.spine else None
+    spines = None if bought is None else ceil(bought / spec.planes)
     if spines is None and spec.uplinks_per_spine:
         spines = ceil(uplinks / spec.uplinks_per_spine)
     return size(
@@ -183,6 +201,7 @@ def _tiers(spec: FabricSpec, catalog: Catalog, leaves: int, rails: int, uplinks:
             core_ports=core.port_count,
             spines=spines,
             links_per_spine=spec.uplinks_per_spine,
+            planes=spec.planes,
         )
     )
 

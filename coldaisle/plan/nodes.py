@@ -139,6 +139,7 @@ def _nic(  # noqa: PLR0913, PLR0917 - what one port is made of
         mtu_bytes=port.mtu_bytes if port else DEFAULT_MTU_BYTES,
         vfs=pool.rdma.vfs_per_port if pool.rdma and nic.role == "compute" else 0,
         gpu=nic.gpu,
+        plane=nic.plane,
     )
 
 

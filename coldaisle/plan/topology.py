@@ -6,7 +6,7 @@ Only numbers: no names, no addresses. The rules reproduce the printed tables of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 
@@ -16,7 +16,8 @@ class Demand:
     What a leaf-spine fabric has to carry.
 
     `groups` are sets of leaves that share their nodes (scalable units), `rails` the leaves of a group.
-    `uplinks` are ports of a leaf that go up. `spines` holds a fabric to what was bought.
+    `uplinks` are ports of a leaf that go up. `spines` holds a fabric to what was bought. With several `planes`, all of
+    this is of one plane, and each has as much.
     """
 
     groups: int
@@ -26,6 +27,7 @@ class Demand:
     core_ports: int
     spines: int | None = None
     links_per_spine: int | None = None
+    planes: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,9 @@ class Tiers:
     Counts of switches, and of parallel links between each pair that meets.
 
     With three tiers, `pod_leaves` leaves and `pod_spines` spines form a pod, and `spines` counts those of all pods.
+    Switches are counted over all `planes`, which no link joins; pods are those of one plane. A group has `rails` leaves
+    in each plane: those of the first plane come first. Spines and cores of the planes take turns, so that a plane can
+    grow.
     """
 
     leaves: int
@@ -44,11 +49,28 @@ class Tiers:
     pods: int
     pod_leaves: int
     pod_spines: int
+    rails: int = 1
+    planes: int = 1
 
     @property
     def tiers(self) -> int:
         """Return 2 or 3."""
         return 3 if self.cores else 2
+
+    def plane_of(self, role: str, index: int) -> int:
+        """Return the plane of a switch by its role and its index."""
+        return index // self.rails % self.planes if role == "leaf" else index % self.planes
+
+    def pod_of(self, spine: int) -> int:
+        """Return the pod of a spine."""
+        return spine // self.planes // self.pod_spines
+
+    def in_plane(self, plane: int, role: str, position: int) -> int:
+        """Return the index of the switch at a position within a plane."""
+        if role != "leaf":
+            return position * self.planes + plane
+        group, rail = divmod(position, self.rails)
+        return (group * self.planes + plane) * self.rails + rail
 
 
 def even_spread(links: int, ports: int, uplinks: int) -> int | None:
@@ -70,7 +92,19 @@ def even_spread(links: int, ports: int, uplinks: int) -> int | None:
 
 
 def size(demand: Demand) -> Tiers:
-    """Return the tiers of a fabric: two where two carry it, else three."""
+    """Return the tiers of a fabric: two where two carry it, else three; each plane alike."""
+    one, planes = _plane(demand), demand.planes
+    return replace(
+        one,
+        leaves=one.leaves * planes,
+        spines=one.spines * planes,
+        cores=one.cores * planes,
+        rails=demand.rails,
+        planes=planes,
+    )
+
+
+def _plane(demand: Demand) -> Tiers:
     leaves = demand.groups * demand.rails
     if demand.spines is not None:
         links = demand.links_per_spine or max(1, ceil(demand.uplinks / demand.spines))
@@ -128,7 +162,28 @@ class Link:
 
 
 def leaf_spine_links(tiers: Tiers) -> tuple[Link, ...]:
-    """Return the links between leaves and spines, by leaf and uplink."""
+    """Return the links between leaves and spines, plane by plane, by leaf and uplink."""
+    return _over_planes(tiers, _leaf_spine(_one_plane(tiers)), "leaf", "spine")
+
+
+def _one_plane(tiers: Tiers) -> Tiers:
+    counts = (each // tiers.planes for each in (tiers.leaves, tiers.spines, tiers.cores))
+    leaves, spines, cores = counts
+    return replace(tiers, leaves=leaves, spines=spines, cores=cores, planes=1)
+
+
+def _over_planes(tiers: Tiers, links: tuple[Link, ...], lower: str, upper: str) -> tuple[Link, ...]:
+    """Return the links of one plane in every plane, by the indexes that its switches have among all."""
+    if tiers.planes == 1:
+        return links
+    return tuple(
+        Link(tiers.in_plane(plane, lower, link.lower), link.uplink, tiers.in_plane(plane, upper, link.upper), link.port)
+        for plane in range(tiers.planes)
+        for link in links
+    )
+
+
+def _leaf_spine(tiers: Tiers) -> tuple[Link, ...]:
     count = tiers.links_leaf_spine
     return tuple(
         Link(leaf, spine * count + link, pod * tiers.pod_spines + spine, (leaf % tiers.pod_leaves) * count + link)
@@ -140,9 +195,11 @@ def leaf_spine_links(tiers: Tiers) -> tuple[Link, ...]:
 
 
 def spine_core_links(tiers: Tiers) -> tuple[Link, ...]:
-    """Return the links between spines and cores, by spine and uplink; none with two tiers."""
-    if not tiers.cores:
-        return ()
+    """Return the links between spines and cores, plane by plane, by spine and uplink; none with two tiers."""
+    return _over_planes(tiers, _spine_core(_one_plane(tiers)), "spine", "core") if tiers.cores else ()
+
+
+def _spine_core(tiers: Tiers) -> tuple[Link, ...]:
     count, plane_cores = tiers.links_spine_core, tiers.cores // tiers.pod_spines
     return tuple(
         Link(spine, core * count + link, plane * plane_cores + core, pod * count + link)

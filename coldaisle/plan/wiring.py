@@ -63,18 +63,22 @@ class Wiring:
         layout = self.layout
         for index, ports in layout.members.items():
             group, place = divmod(index, layout.group_places)
+            taken = [0] * layout.spec.planes
             for number, port in enumerate(ports):
+                plane = port.plane % layout.spec.planes
                 rail = (number if port.rail is None else port.rail) if layout.spec.rail_optimized else 0
-                slot = place if layout.spec.rail_optimized else place * layout.place_ports + number
-                yield self._leaf_cable(port, group * layout.rails + rail, slot, index * layout.node_ports + number)
+                slot = place if layout.spec.rail_optimized else place * layout.place_ports + taken[plane]
+                taken[plane] += 1
+                leaf = group * layout.group_leaves + plane * layout.rails + rail
+                yield self._leaf_cable(port, leaf, slot, index * layout.node_ports + number)
 
     def _manager_cables(self) -> Iterator[CablePlan]:
         """Managers take the last places of the last group, one port on each rail."""
         layout = self.layout
         rate = layout.models[layout.leaf_role].ports[0].rate_gbps
         for number, (device, port) in enumerate(layout.managers):
-            place, rail = divmod(number, layout.rails)
-            leaf = (layout.groups - 1) * layout.rails + rail
+            place, rail = divmod(number, layout.group_leaves)
+            leaf = (layout.groups - 1) * layout.group_leaves + rail
             yield self._leaf_cable(PortAt(device, port, rate, None), leaf, layout.group_places - 1 - place, None)
 
     def _extra_cables(self) -> Iterator[CablePlan]:
@@ -85,7 +89,7 @@ class Wiring:
             leaf, back = divmod(number, spare if spare > 0 else layout.down_ports)
             # Without spare ports in each group, they fill the last group from its end, then the one before.
             leaf = leaf if spare > 0 else layout.groups - 1 - leaf
-            yield self._leaf_cable(port, leaf * layout.rails, layout.down_ports - 1 - back, None)
+            yield self._leaf_cable(port, leaf * layout.group_leaves, layout.down_ports - 1 - back, None)
 
     def _leaf_cable(self, port: PortAt, leaf: int, slot: int, link: int | None) -> CablePlan:
         layout = self.layout

@@ -19,6 +19,9 @@ DSCP_SHIFT = 2
 FIRST_RAIL_TABLE = 100
 """Routing table of rail 0; rail N has this number plus N. Below the kernel's own tables (253 to 255)."""
 
+PLANE_TABLES = 32
+"""From the tables of one plane to those of the next; more rails than there are in any system."""
+
 
 def os_files(node: NodePlan, pool: PoolPlan) -> tuple[HostFile, ...]:
     """Return a host's network, kernel and clock settings as files, so that they hold after a reboot too."""
@@ -67,7 +70,7 @@ def _nic_files(nic: NicPlan) -> list[HostFile]:
             address=nic.address,
             host_address=bare_address(nic.address),
             gateway=nic.gateway,
-            table=FIRST_RAIL_TABLE + nic.rail,
+            table=FIRST_RAIL_TABLE + PLANE_TABLES * nic.plane + nic.rail,
         )
         path = f"{folder}/20-coldaisle-{nic.name}.network"
         files.append(HostFile(path=path, content=network, reload=("networkd",)))

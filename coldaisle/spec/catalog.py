@@ -87,13 +87,14 @@ class SystemNic(SpecModel):
     """
     A network port of a system.
 
-    `rail` is the index among the ports of its role that go to separate leaves; `gpu` is the index of the nearest GPU,
-    and `numa` the index of the NUMA node that it hangs on.
+    `rail` is the index among the ports of its role that go to separate leaves, and `plane` the fabric's plane that it
+    goes to; `gpu` is the index of the nearest GPU, and `numa` the index of the NUMA node that it hangs on.
     """
 
     rate_gbps: Positive
     role: NicRole
     rail: Annotated[int, Field(ge=0)] | None = None
+    plane: Annotated[int, Field(ge=0)] = 0
     gpu: Annotated[int, Field(ge=0)] | None = None
     numa: Annotated[int, Field(ge=0)] | None = None
 
@@ -116,6 +117,8 @@ class System(Sourced, Fit, Draws):
     psus: Psus | None = None
     power_shelves: PowerShelves | None = None
     gpus: SystemGpus | None = None
+    adapters: dict[NicRole, Annotated[str, refers_to("adapter")]] = Field(default_factory=dict)
+    """Adapter that the ports of a role are on, where a document says it: it has their form factor and their driver."""
     nics: dict[str, SystemNic] = Field(default_factory=dict)
     boot_nic: str | None = None
     architecture: Literal["x86_64", "aarch64"] | None = None
@@ -181,6 +184,8 @@ class PortBlock(SpecModel):
 
     count: Count
     rate_gbps: Positive
+    form_factor: FormFactor | None = None
+    """What its cages take; None where no document says it."""
     name: str = "swp{port}"
     first: int = 1
     ports_per_cage: Count = 1
@@ -294,6 +299,8 @@ class Nic(Sourced):
     form_factors: list[FormFactor] = Field(default_factory=list)
     """What its cages take."""
     max_power_w: Positive | None = None
+    driver: str | None = None
+    """Kernel module that drives it; reloading it takes down every port that it drives."""
 
 
 class Catalog(SpecModel):

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from coldaisle.spec.addressing import AddressPool
 from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near_miss
 from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
+from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.ranges import RangeError, expand
 from coldaisle.spec.sourced import Bytes
 
@@ -146,6 +147,11 @@ class FabricSpec(SpecModel):
     rail_optimized: bool = False
     """Rail n of each node goes to a leaf of its own, so that GPUs of one rank talk through one switch."""
     rails: Count = 1
+    planes: Count = 1
+    """
+    Fabrics side by side that no link joins, each with leaves and spines of its own: a port of two planes of 400G is two
+    ports of the catalog's system, each with its `plane`.
+    """
     leaf: SwitchGroup | None = None
     spine: SwitchGroup | None = None
     core: SwitchGroup | None = None
@@ -160,6 +166,8 @@ class FabricSpec(SpecModel):
     """Fabric managers (UFM), which take the places of nodes at the end of the last group."""
     uplinks_per_spine: Count | None = None
     """Parallel links of each leaf-spine pair; left out, as many as the leaves' rate asks for."""
+    media: dict[CableKind, LinkMedia] = Field(default_factory=dict)
+    """What is ordered for its cables, by kind; left out, a check asks only whether the catalog has what fits."""
     oversubscription: Positive = 1.0
     """Leaf downlink rate over leaf uplink rate that is accepted: 1 is non-blocking."""
     mtu_bytes: Mtu | None = None

@@ -20,7 +20,7 @@ from coldaisle.spec.base import Names, near_miss
 from coldaisle.spec.catalog import Catalog
 from coldaisle.spec.explain import explain
 from coldaisle.spec.marks import Loc, Marks, Section
-from coldaisle.spec.names import gpus_of, names_of
+from coldaisle.spec.names import names_of, parts_of
 from coldaisle.spec.problem import Problem, SpecError
 from coldaisle.spec.salvage import salvage
 from coldaisle.spec.sections import REQUIRED, SECTION_TYPES, Allocations, Sections, SiteSpec
@@ -96,8 +96,8 @@ def _catalog(own: Any, own_marks: Marks, problems: list[Problem]) -> tuple[Catal
     """Merge a site's own entries over those of the package; add what is wrong to problems, and return None then."""
     reading = _read(_yaml_files(packaged("inventory/catalog")))
     marks = Marks("", reading.sections)
-    found = [*reading.problems, *_mistakes(Catalog, reading.data, (), marks, gpus_of(reading.data))]
-    found += _mistakes(Catalog, own, (CATALOG,), own_marks, gpus_of(reading.data, own)) if own is not None else []
+    found = [*reading.problems, *_mistakes(Catalog, reading.data, (), marks, parts_of(reading.data))]
+    found += _mistakes(Catalog, own, (CATALOG,), own_marks, parts_of(reading.data, own)) if own is not None else []
     problems += found
     if found:
         return None, (marks,)

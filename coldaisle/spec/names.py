@@ -7,7 +7,7 @@ here; validation tells of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from coldaisle.spec.base import Names
@@ -18,6 +18,9 @@ _SOURCES = {
     "system": "systems come from inventory/catalog and the site's catalog.yaml",
     "server": "servers are systems of the catalog with an architecture and a firmware",
     "switch": "switches come from inventory/catalog and the site's catalog.yaml",
+    "cable": "cables come from inventory/catalog and the site's catalog.yaml",
+    "optic": "transceivers come from inventory/catalog and the site's catalog.yaml",
+    "adapter": "adapters are the nics of inventory/catalog and of the site's catalog.yaml",
     "gpu": "GPUs come from inventory/catalog and the site's catalog.yaml",
     "rack": "racks come from facility.halls",
     "image": "images come from provisioning.images",
@@ -46,14 +49,20 @@ def names_of(data: Mapping[str, Any], catalog: Catalog | None, *, complete: bool
             "system": frozenset(catalog.systems),
             "server": frozenset(name for name, system in catalog.systems.items() if system.is_server),
             "switch": frozenset(catalog.switches),
+            "cable": frozenset(catalog.cables),
+            "optic": frozenset(catalog.optics),
         }
     return Names(by_kind, _SOURCES)
 
 
-def gpus_of(*catalogs: Any) -> Names:  # noqa: ANN401 - not validated yet
-    """Return the GPUs of some catalogs together, which their systems may name."""
-    found = [catalog["gpus"] for catalog in catalogs if isinstance(catalog, Mapping) and "gpus" in catalog]
-    return Names({"gpu": frozenset(name for gpus in found if isinstance(gpus, Mapping) for name in gpus)}, _SOURCES)
+def parts_of(*catalogs: Any) -> Names:  # noqa: ANN401 - not validated yet
+    """Return the GPUs and the adapters of some catalogs together, which their systems may name."""
+    return Names({"gpu": _keys("gpus", catalogs), "adapter": _keys("nics", catalogs)}, _SOURCES)
+
+
+def _keys(section: str, catalogs: Sequence[Any]) -> frozenset[str]:
+    found = [catalog[section] for catalog in catalogs if isinstance(catalog, Mapping) and section in catalog]
+    return frozenset(name for entries in found if isinstance(entries, Mapping) for name in entries)
 
 
 def _maps(value: Any, key: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - not validated yet

@@ -10,14 +10,14 @@ ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
 MAKERS = re.compile(r"finding|mistake|Problem|Finding|_at|_report|_run_out")
 ID = re.compile(r"[a-z]+(-[a-z]+)+")
-KINDS = ("system", "server", "switch", "gpu", "rack", "image", "endpoint", "node")
+KINDS = ("system", "server", "switch", "gpu", "rack", "image", "endpoint", "node", "cable", "optic", "adapter")
 
 
 def ids_in_code() -> set[str]:
     """Return every id that the code gives to a problem or a finding: constants in calls of what makes them."""
     found = {f"unknown-{kind}" for kind in KINDS}
     for folder in ("spec", "check"):
-        for path in (ROOT / "coldaisle" / folder).glob("*.py"):
+        for path in (ROOT / "coldaisle" / folder).rglob("*.py"):
             found |= {text for call in calls_of(path) for text in texts_of(call) if ID.fullmatch(text)}
     return found
 

@@ -39,6 +39,23 @@ def test_a_missing_uplink_makes_pairs_uneven() -> None:
     assert [finding.what for finding in found] == ["leaf-spine pairs of fabric compute have 7 or 8 links"]
 
 
+def test_a_missing_pair_makes_pairs_uneven() -> None:
+    """A leaf without any link to one spine is told, although every pair that is there has as many links."""
+    found = _found(check_even_uplinks, lambda cable: (cable.a.device, cable.b.device) != ("leaf02", "spine04"))
+    assert [finding.what for finding in found] == ["leaf02 has links to 3 spines, and another leaf to 4"]
+
+
+def test_three_tiers_are_even_up_to_the_cores() -> None:
+    """One cable less between a spine and a core is told too."""
+    spec = superpod(512, managers=False)
+    fabric = plan_fabrics(spec)["compute"]
+    first = next(cable for cable in fabric.cables if cable.kind == "spine-core")
+    changed = replace(fabric, cables=tuple(cable for cable in fabric.cables if cable is not first))
+    found = list(check_even_uplinks(spec, _plan(changed)))
+    assert [finding.what for finding in found] == ["spine-core pairs of fabric compute have 15 or 16 links"]
+    assert list(check_even_uplinks(spec, _plan(fabric))) == []
+
+
 @pytest.mark.parametrize("cut", ["leaf01", "leaf03"])
 def test_a_leaf_without_uplinks_is_cut_off(cut: str) -> None:
     """A leaf whose uplinks are all gone has no path to the others."""

@@ -39,8 +39,8 @@ class SwitchPlan:
     """
     A switch: its place in the fabric and, on a routed fabric, its ASN and loopback.
 
-    `network_os` is the operating system that it is configured for. `management_address` has no prefix length:
-    `management_prefix_length` is that of its network.
+    `plane` is None in a fabric of one plane. `network_os` is the operating system that it is configured for.
+    `management_address` has no prefix length: `management_prefix_length` is that of its network.
     """
 
     name: str
@@ -59,6 +59,7 @@ class SwitchPlan:
     management_port: str | None = None
     management_prefix_length: int | None = None
     management_gateway: str | None = None
+    plane: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +114,9 @@ class FabricPlan:
     """
     One fabric. `oversubscription` is leaf downlink rate over leaf uplink rate.
 
-    `ports` are those of one switch of each role. `bgp` is None where the fabric does not route; `unnumbered` says
-    that links between its switches have no addresses of their own. `access_vlan` is the VLAN of ports that are not
-    routed.
+    No cable joins two of its `planes`. `ports` are those of one switch of each role. `bgp` is None where the fabric
+    does not route; `unnumbered` says that links between its switches have no addresses of their own. `access_vlan` is
+    the VLAN of ports that are not routed.
     """
 
     name: str
@@ -134,3 +135,4 @@ class FabricPlan:
     lldp_interval_s: int | None = None
     management_vrf: str | None = None
     access_vlan: int | None = None
+    planes: int = 1

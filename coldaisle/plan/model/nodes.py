@@ -9,7 +9,11 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NicPlan:
-    """A network port of a node. `address` has a prefix length; `gpu` is the index of the GPU that it is nearest to."""
+    """
+    A network port of a node.
+
+    `address` has a prefix length; `gpu` is the index of the GPU that it is nearest to, `plane` its plane of the fabric.
+    """
 
     name: str
     fabric: str
@@ -20,6 +24,7 @@ class NicPlan:
     mtu_bytes: int
     vfs: int
     gpu: int | None
+    plane: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
