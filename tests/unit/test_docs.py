@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
 MAKERS = re.compile(r"finding|mistake|Problem|Finding|_at|_report|_run_out")
 ID = re.compile(r"[a-z]+(-[a-z]+)+")
-KINDS = ("system", "server", "switch", "gpu", "rack", "image", "endpoint", "node")
+KINDS = ("system", "server", "switch", "gpu", "rack", "image", "endpoint", "node", "pool", "device")
 
 
 def ids_in_code() -> set[str]:

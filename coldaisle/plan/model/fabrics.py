@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class End:
-    """One end of a cable."""
-
-    device: str
-    port: str
+from coldaisle.plan.model.links import End
+from coldaisle.plan.model.overlay import BondPlan, OverlayPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +110,7 @@ class FabricPlan:
 
     `ports` are those of one switch of each role. `bgp` is None where the fabric does not route; `unnumbered` says
     that links between its switches have no addresses of their own. `access_vlan` is the VLAN of ports that are not
-    routed.
+    routed and that no tenant's network takes.
     """
 
     name: str
@@ -134,3 +129,5 @@ class FabricPlan:
     lldp_interval_s: int | None = None
     management_vrf: str | None = None
     access_vlan: int | None = None
+    overlay: OverlayPlan | None = None
+    bonds: tuple[BondPlan, ...] = ()
