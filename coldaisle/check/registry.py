@@ -9,6 +9,7 @@ from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
+from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.check.power import POWER_CHECKS, feeds
 from coldaisle.check.serving import SERVING_CHECKS
 from coldaisle.check.space import SPACE_CHECKS
@@ -39,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     *COOLING_CHECKS,
     *CLIMATE_CHECKS,
     *FABRIC_CHECKS,
+    *OVERLAY_CHECKS,
     *SERVING_CHECKS,
 )
 

@@ -15,10 +15,12 @@ from typing import Literal, TypedDict, cast
 
 from coldaisle.plan.address_pools import Pool, host_pool, link_pool
 from coldaisle.plan.allocations import hand_out
+from coldaisle.plan.bonds import plan_bonds
 from coldaisle.plan.breakout import chosen_os, port_plans
 from coldaisle.plan.cabling import Floor, Place, rack_positions
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
 from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.overlay import KINDS, kind_of, overlay_numbers, plan_overlay
 from coldaisle.plan.wiring import Wiring, port_table
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.fabrics import FabricAsn, FabricSpec
@@ -48,6 +50,9 @@ def fabric_numbers(spec: SiteSpec) -> dict[str, dict[str, str]]:
         extras = _extra_ports(spec, name, layout.spec, layouts)
         numbers[f"fabric_{name}"] = {ports[0].device: str(index) for index, ports in members.items()}
         numbers[f"fabric_{name}_extra"] = {_extra_name(port): str(at) for at, port in extras.items()}
+        overlay = overlay_numbers(spec, name)
+        for kind in KINDS if overlay else ():
+            numbers[kind_of(name, kind)] = {key: str(number) for key, number in getattr(overlay, kind).items()}
     return numbers | {"switches": _management_addresses(spec, layouts.values())}
 
 
@@ -167,21 +172,28 @@ def _cables(site: _Site, layout: Layout) -> tuple[CablePlan, ...]:
 def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> FabricPlan:
     numbers = _numbers(site.spec, layout)
     used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
+    switches = tuple(_switch(site, layout, numbers, switch, used[switch.name]) for switch in _switches(layout))
     return FabricPlan(
         name=layout.name,
         kind=layout.spec.kind,
         topology=_topology(layout),
         rails=layout.rails,
         tiers=layout.tiers.tiers if layout.tiers else 1,
-        switches=tuple(_switch(site, layout, numbers, switch, used[switch.name]) for switch in _switches(layout)),
+        switches=switches,
         cables=cables,
         oversubscription=_oversubscription(cables) if layout.tiers else None,
         mtu_bytes=layout.spec.mtu_bytes,
         roce=_roce(layout.spec),
         unnumbered=layout.spec.unnumbered,
         planes=layout.spec.planes,
+        overlay=plan_overlay(site.spec, layout.name, switches, cables),
+        bonds=plan_bonds(layout.spec.bond, _indexes(layout), cables),
         **_configured(site.spec, layout),
     )
+
+
+def _indexes(layout: Layout) -> dict[str, int]:
+    return {ports[0].device: index for index, ports in layout.members.items()}
 
 
 def _topology(layout: Layout) -> Literal["leaf-spine", "three-tier", "single"]:

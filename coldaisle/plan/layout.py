@@ -8,7 +8,7 @@ from math import ceil
 
 from coldaisle.plan.breakout import group_of, role_model
 from coldaisle.plan.topology import Demand, Tiers, size
-from coldaisle.spec.catalog import Catalog, Switch, System
+from coldaisle.spec.catalog import Catalog, PortBlock, Switch, System
 from coldaisle.spec.fabrics import FabricSpec, SwitchGroup
 from coldaisle.spec.ranges import expand
 
@@ -158,12 +158,34 @@ def _most_in_a_plane(spec: FabricSpec, members: Mapping[int, tuple[PortAt, ...]]
     return max(counts, default=1) or 1
 
 
+def _fabric_ports(model: Switch) -> list[PortBlock]:
+    """
+    Return the blocks of a switch that links between switches may take.
+
+    Slower ports behind faster ones, such as two of 25G behind 64 of 800G, are for management: a link that landed there
+    would be the narrowest of its leaf.
+    """
+    blocks = list(model.ports)
+    while len(blocks) > 1 and blocks[-1].rate_gbps < max(block.rate_gbps for block in blocks[:-1]):
+        blocks.pop()
+    return blocks
+
+
+def fabric_port_count(model: Switch) -> int:
+    """Return how many ports of a switch links between switches may take: the first so many."""
+    return sum(block.count for block in _fabric_ports(model))
+
+
 def _down_ports(spec: FabricSpec, leaf: Switch, place_ports: int) -> int:
     """Return how many of a leaf's first ports look down: its first block of ports, or half of its only block."""
-    if spec.topology == "single" or len(leaf.ports) > 1:
+    if spec.topology == "single":
         return leaf.port_count if len(leaf.ports) == 1 else leaf.ports[0].count
+    blocks = _fabric_ports(leaf)
+    if len(blocks) > 1:
+        return blocks[0].count
+    ports = blocks[0].count
     asked = (spec.nodes_per_leaf_group or 0) * place_ports
-    return max(asked, leaf.port_count // 2) if asked <= leaf.port_count else leaf.port_count
+    return max(asked, ports // 2) if asked <= ports else ports
 
 
 def _groups_for_extras(groups: int, down: int, group_ports: int, used: int, extras: int) -> int:
@@ -183,7 +205,7 @@ def _uplinks(
     rates = {port.rate_gbps for ports in members.values() for port in ports}
     uplink_rate = leaf.block_of(down)[0].rate_gbps
     wanted = ceil(group_ports * max(rates, default=uplink_rate) / (spec.oversubscription * uplink_rate))
-    return max(1, min(wanted, leaf.port_count - down))
+    return max(1, min(wanted, fabric_port_count(leaf) - down))
 
 
 def _tiers(spec: FabricSpec, catalog: Catalog, leaves: int, rails: int, uplinks: int) -> Tiers:
@@ -197,8 +219,8 @@ def _tiers(spec: FabricSpec, catalog: Catalog, leaves: int, rails: int, uplinks:
             groups=leaves // rails,
             rails=rails,
             uplinks=uplinks,
-            spine_ports=spine.port_count,
-            core_ports=core.port_count,
+            spine_ports=fabric_port_count(spine),
+            core_ports=fabric_port_count(core),
             spines=spines,
             links_per_spine=spec.uplinks_per_spine,
             planes=spec.planes,

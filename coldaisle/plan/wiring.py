@@ -13,7 +13,7 @@ from typing import Literal
 
 from coldaisle.plan.address_pools import Pool
 from coldaisle.plan.cabling import Floor
-from coldaisle.plan.layout import Layout, PortAt
+from coldaisle.plan.layout import Layout, PortAt, fabric_port_count
 from coldaisle.plan.model import CablePlan, End
 from coldaisle.plan.topology import Link, leaf_spine_links, spine_core_links
 from coldaisle.spec.catalog import Switch
@@ -125,7 +125,7 @@ class Wiring:
         leaf_links = leaf_spine_links(tiers)
         yield from self._uplinks("leaf-spine", leaf_links, self.layout.down_ports, self.layout.uplinks, 0, step)
         if tiers.cores:
-            half = len(self.ports["spine"].names) // 2
+            half = fabric_port_count(self.layout.models["spine"]) // 2
             yield from self._uplinks("spine-core", spine_core_links(tiers), half, half, 1, step)
 
     def _uplinks(  # noqa: PLR0913, PLR0917 - a tier's links, its ports and its places in the pool

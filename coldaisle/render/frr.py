@@ -1,7 +1,8 @@
 """
 The configuration of a routed switch for FRR: interfaces, loopback and eBGP to every switch beside it.
 
-FRR sets addresses, not the size of frames: whoever makes the links gives them the MTU that `switch_ports` says.
+FRR sets addresses, not the size of frames: whoever makes the links gives them the MTU that `switch_ports` says. Of an
+overlay it has the sessions, VNIs and tenants; bridges, VXLAN devices, VLAN interfaces and bonds are the links' maker's.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from functools import cache
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from coldaisle.paths import packaged
-from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan, SwitchPlan
+from coldaisle.plan.model import BondPlan, CablePlan, FabricPlan, SitePlan, SwitchPlan
+from coldaisle.render.overlay import EVPN_HOPS, switch_overlays
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ def switch_config(plan: SitePlan, fabric: str, switch_name: str, *, bfd: bool = 
         raise LookupError(f"{switch_name} does not route: fabric {fabric} gives it no autonomous system or no loopback")
     ports = [port for port in switch_ports(plan, fabric, switch_name) if port.address or port.peer_is_switch]
     loopback = ipaddress.ip_address(switch.loopback)
+    overlay = switch_overlays(plan.fabrics[fabric]).get(switch_name)
     return _template().render(
         hostname=switch.name,
         ip="ip" if loopback.version == 4 else "ipv6",  # noqa: PLR2004 - the IP version
@@ -123,6 +126,20 @@ def switch_config(plan: SitePlan, fabric: str, switch_name: str, *, bfd: bool = 
         networks=announced_networks(ports),
         timers=bgp,
         bfd=bfd,
+        overlay=overlay,
+        evpn_neighbors=overlay.neighbors if overlay else (),
+        tenants=overlay.tenants if overlay else (),
+        hops=EVPN_HOPS,
+        segments=_segments(plan.fabrics[fabric], switch_name),
+    )
+
+
+def _segments(fabric: FabricPlan, switch_name: str) -> tuple[BondPlan, ...]:
+    """Return the bonds of several leaves that end on a switch."""
+    return tuple(
+        bond
+        for bond in fabric.bonds
+        if bond.multihomed and any(member.device == switch_name for member in bond.members)
     )
 
 

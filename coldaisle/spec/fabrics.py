@@ -14,12 +14,12 @@ from coldaisle.spec.addressing import AddressPool
 from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near_miss
 from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
 from coldaisle.spec.media import CableKind, LinkMedia
+from coldaisle.spec.overlay import BondSpec, Mtu, OverlaySpec
 from coldaisle.spec.ranges import RangeError, expand
 from coldaisle.spec.sourced import Bytes
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
-Mtu = Annotated[int, Field(ge=1280, le=9216)]
 
 
 class SwitchGroup(SpecModel):
@@ -191,6 +191,10 @@ class FabricSpec(SpecModel):
     """Where switches' management ports are: Cumulus Linux and SONiC have no other name for it."""
     access_vlan: Annotated[int, Field(ge=2, le=4094)] = 10
     """VLAN of the ports that are not routed, on each switch by itself. SONiC takes no VLAN 1."""
+    overlay: OverlaySpec | None = None
+    """Tenants over EVPN-VXLAN; left out, nodes of an Ethernet fabric reach only those on their own switch."""
+    bond: BondSpec | None = None
+    """The ports of a node as one LACP bond; left out, each by itself."""
 
     @model_validator(mode="after")
     def _tiers_are_there(self) -> Self:
@@ -198,6 +202,18 @@ class FabricSpec(SpecModel):
         for tier in wanted:
             if getattr(self, tier) is None:
                 raise mistake("missing-tier", f"a {self.topology} fabric needs {tier}", f"add {tier}: {{model: …}}")
+        return self
+
+    @model_validator(mode="after")
+    def _overlay_has_ground(self) -> Self:
+        if self.overlay is None:
+            return self
+        if self.kind != "ethernet" or self.topology != "leaf-spine":
+            what = f"a {self.kind} fabric of topology {self.topology} carries no overlay"
+            raise mistake("bad-overlay", what, "give the overlay to an ethernet fabric of leaves and spines")
+        for name in {"default", self.management_vrf} & self.overlay.tenants.keys():
+            fix = "give the tenant another name"
+            raise mistake("bad-overlay", f"a tenant is named {name}, as a VRF that every switch has", fix)
         return self
 
     @property

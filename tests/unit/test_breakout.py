@@ -48,3 +48,41 @@ def test_f13_nodes_take_the_ports_that_are_broken_out(lanes: int, rate_gbps: int
     ends = {(cable.kind, cable.rate_gbps, "s" in cable.b.port[3:], "s" in cable.a.port[3:]) for cable in plan.cables}
     assert ends == {("node-leaf", rate_gbps, True, False), ("leaf-spine", 800, False, False)}
     assert plan.switches[0].ports == 32 * lanes + 32
+
+
+@pytest.mark.parametrize(("breakout", "uplinks"), [(None, 32), (2, 32)])
+def test_no_uplink_lands_in_a_slow_port_behind_fast_ones(breakout: int | None, uplinks: int) -> None:
+    """Arista's 64 ports of 800G have two of 25G behind them, which no link between switches takes, at either end."""
+    fabric = {
+        "kind": "ethernet",
+        "topology": "leaf-spine",
+        "connects": ["compute"],
+        "nodes_per_leaf_group": 4 * (breakout or 1),
+        "leaf": {"model": "arista-7060x6-64pe", "breakout": breakout},
+        "spine": {"model": "arista-7060x6-64pe"},
+        "oversubscription": 0.25,
+    }
+    plan = plan_fabrics(site(fabrics={"f": fabric}, node_pools={"p": pool("n[01-32]")}))["f"]
+    links = [cable for cable in plan.cables if cable.kind == "leaf-spine"]
+    assert {cable.rate_gbps for cable in links} == {800}
+    leaves = {cable.a.device for cable in links}
+    assert {sum(cable.a.device == leaf for cable in links) for leaf in leaves} == {uplinks}
+    assert not {cable.b.port for cable in links} & {"Ethernet65", "Ethernet66"}
+
+
+def test_no_link_to_a_core_lands_in_a_slow_port() -> None:
+    """With three tiers, the upper half of a spine's fast ports goes up, and the slow ones behind them stay dark."""
+    arista = {"model": "arista-7060x6-64pe"}
+    fabric = {
+        "kind": "ethernet",
+        "topology": "leaf-spine",
+        "connects": ["compute"],
+        "nodes_per_leaf_group": 4,
+        "leaf": arista,
+        "spine": arista,
+        "oversubscription": 2,
+    }
+    plan = plan_fabrics(site(fabrics={"f": fabric}, node_pools={"p": pool("n[001-272]")}))["f"]
+    links = [cable for cable in plan.cables if cable.kind == "spine-core"]
+    assert links
+    assert {cable.rate_gbps for cable in links} == {800}

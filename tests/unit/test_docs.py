@@ -10,7 +10,21 @@ ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
 MAKERS = re.compile(r"finding|mistake|Problem|Finding|_at|_report|_run_out")
 ID = re.compile(r"[a-z]+(-[a-z]+)+")
-KINDS = ("system", "server", "switch", "gpu", "rack", "image", "endpoint", "node", "cable", "optic", "adapter")
+KINDS = (
+    "system",
+    "server",
+    "switch",
+    "gpu",
+    "rack",
+    "image",
+    "endpoint",
+    "node",
+    "pool",
+    "device",
+    "cable",
+    "optic",
+    "adapter",
+)
 
 
 def ids_in_code() -> set[str]:

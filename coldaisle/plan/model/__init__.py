@@ -15,7 +15,7 @@ from coldaisle.plan.model.cluster import (
     NamespacePlan,
     ReleasePlan,
 )
-from coldaisle.plan.model.fabrics import BgpPlan, CablePlan, End, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.model.fabrics import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
 from coldaisle.plan.model.facility import (
     CoolingPlan,
     DevicePlacement,
@@ -25,6 +25,7 @@ from coldaisle.plan.model.facility import (
     PuePlan,
     RackPlan,
 )
+from coldaisle.plan.model.links import End
 from coldaisle.plan.model.nodes import (
     BmcPlan,
     GpuPlan,
@@ -36,6 +37,16 @@ from coldaisle.plan.model.nodes import (
     ProvisioningPlan,
     RdmaPlan,
 )
+from coldaisle.plan.model.overlay import (
+    BondPlan,
+    EvpnSessionPlan,
+    OverlayPlan,
+    PortVlansPlan,
+    TenantNetworkPlan,
+    TenantPlan,
+    VtepPlan,
+    VtepVlanPlan,
+)
 from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
 
@@ -46,6 +57,7 @@ __all__ = [
     "BankPlan",
     "BgpPlan",
     "BmcPlan",
+    "BondPlan",
     "CablePlan",
     "ClusterPlan",
     "CoolingPlan",
@@ -53,6 +65,7 @@ __all__ = [
     "DrawsPlan",
     "End",
     "EndpointPlan",
+    "EvpnSessionPlan",
     "FabricPlan",
     "FacilityPlan",
     "Facts",
@@ -66,10 +79,12 @@ __all__ = [
     "NodePlan",
     "OsPlan",
     "OverheadPlan",
+    "OverlayPlan",
     "PhasePlan",
     "PlayPlan",
     "PoolPlan",
     "PortPlan",
+    "PortVlansPlan",
     "ProvisioningPlan",
     "PuePlan",
     "RackPlan",
@@ -79,5 +94,9 @@ __all__ = [
     "SitePlan",
     "StartGroupPlan",
     "SwitchPlan",
+    "TenantNetworkPlan",
+    "TenantPlan",
     "UpstreamPlan",
+    "VtepPlan",
+    "VtepVlanPlan",
 ]

@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class End:
-    """One end of a cable."""
-
-    device: str
-    port: str
+from coldaisle.plan.model.links import End
+from coldaisle.plan.model.overlay import BondPlan, OverlayPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +111,7 @@ class FabricPlan:
 
     No cable joins two of its `planes`. `ports` are those of one switch of each role. `bgp` is None where the fabric
     does not route; `unnumbered` says that links between its switches have no addresses of their own. `access_vlan` is
-    the VLAN of ports that are not routed.
+    the VLAN of ports that are not routed and that no tenant's network takes.
     """
 
     name: str
@@ -136,3 +131,5 @@ class FabricPlan:
     management_vrf: str | None = None
     access_vlan: int | None = None
     planes: int = 1
+    overlay: OverlayPlan | None = None
+    bonds: tuple[BondPlan, ...] = ()

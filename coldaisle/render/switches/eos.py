@@ -8,18 +8,35 @@ from functools import cache
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from coldaisle.paths import packaged
+from coldaisle.plan.model import BondPlan
+from coldaisle.plan.overlay import RESERVED_VLANS
+from coldaisle.render.overlay import EVPN_HOPS
 from coldaisle.render.switches.view import Port, SwitchView
+
+INTERNAL_VLANS = f"{RESERVED_VLANS['eos'][0]} {RESERVED_VLANS['eos'][-1]}"
+"""VLANs that EOS takes for its routed ports; without words of ours, it takes any from 1006 on."""
+FALLBACK_S = 5
+"""Wait for LACP before a port passes frames by itself: EOS waits 90 s, and firmware gives up on DHCP after a minute."""
 
 
 def eos_config(view: SwitchView) -> str:
     """Return the configuration of a switch for `configure replace`."""
     return _template().render(
         view=view,
+        overlay=view.overlay,
+        evpn_neighbors=view.overlay.neighbors if view.overlay else (),
+        tenants=view.overlay.tenants if view.overlay else (),
+        vlan_names={n.plan.vlan: n.title for n in view.overlay.networks} if view.overlay else {},
+        internal_vlans=INTERNAL_VLANS,
         switch=view.switch,
         fabric=view.fabric,
         ip="ip" if view.family == "ipv4" else "ipv6",
         dscps=_dscps(view),
         speed=_speed,
+        hops=EVPN_HOPS,
+        segment=_segment,
+        dotted=_dotted,
+        fallback_s=FALLBACK_S,
     )
 
 
@@ -34,6 +51,18 @@ def _dscps(view: SwitchView) -> dict[int, str]:
 def _speed(port: Port) -> str | None:
     """Return speed and lanes as EOS names them; None where the catalog does not know the port's lanes."""
     return f"{port.rate_gbps:g}g-{port.plan.lanes}" if port.plan.lanes else None
+
+
+def _segment(bond: BondPlan) -> str:
+    """Return a bond's Ethernet segment as EOS writes it: type 0, the system's MAC, and the bond's number."""
+    digits = f"00{bond.system_mac.replace(':', '')}{bond.number:06x}"
+    return ":".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+
+
+def _dotted(mac: str) -> str:
+    """Return a MAC as EOS writes LACP's system id."""
+    digits = mac.replace(":", "")
+    return ".".join(digits[at : at + 4] for at in range(0, len(digits), 4))
 
 
 @cache

@@ -13,14 +13,25 @@ from typing import Any
 import yaml
 
 from coldaisle.plan.model import RoceClassPlan
+from coldaisle.render.overlay import SwitchOverlay
+from coldaisle.render.switches.nvue_overlay import (
+    ON,
+    Tree,
+    bond_interface,
+    bridge_port,
+    bridge_vlans,
+    dhcp_relays,
+    gateway_interface,
+    overlay_branches,
+    overlay_neighbors,
+    tenant_vrfs,
+)
 from coldaisle.render.switches.view import BEST_EFFORT, PRIORITIES, Port, SwitchView
 
 BRIDGE = "br_default"
 """NVUE's own bridge."""
 PROFILE = "default-global"
 """NVUE's profile of all ports."""
-ON = "on"
-Tree = dict[str, Any]
 
 
 def nvue_config(view: SwitchView) -> str:
@@ -31,8 +42,11 @@ def nvue_config(view: SwitchView) -> str:
         "system": {"hostname": view.switch.name},
     }
     if view.access_ports:
-        vlans: Tree = {str(view.fabric.access_vlan): {}}
-        tree["bridge"] = {"domain": {BRIDGE: {"type": "vlan-aware", "vlan": vlans}}}
+        tree["bridge"] = {"domain": {BRIDGE: {"type": "vlan-aware", "vlan": bridge_vlans(view)}}}
+    if view.overlay:
+        tree |= overlay_branches(view, view.overlay)
+        relays = dhcp_relays(view.overlay)
+        tree["service"] |= {"dhcp-relay": relays} if relays else {}
     if view.fabric.roce is not None:
         tree["qos"] = _qos(view.fabric.roce, view.dscp_priorities())
     tree |= _routing(view)
@@ -54,13 +68,22 @@ def _interfaces(view: SwitchView) -> Tree:
         ip: Tree = {"address": {view.management: {}}, "vrf": view.fabric.management_vrf}
         found[view.switch.management_port] = {"type": "eth", "ip": ip | ({"gateway": {gateway: {}}} if gateway else {})}
     if view.loopback_network:
-        found["lo"] = {"type": "loopback", "ip": {"address": {view.loopback_network: {}}}}
+        own = [view.loopback_network, *([f"{view.overlay.vtep}/32"] if view.overlay and view.overlay.vtep else [])]
+        found["lo"] = {"type": "loopback", "ip": {"address": {address: {} for address in own}}}
     for port in view.ports:
         if port.plan.split > 1:
             found[port.plan.whole] = {"type": "swp", "link": {"breakout": {f"{port.plan.split}x": {}}}}
         if port.cable:
             found[port.plan.name] = _port(view, port)
+    found |= {f"bond{bond.plan.number}": bond_interface(bond, BRIDGE) for bond in view.bonds}
+    if view.overlay:
+        found |= _gateways(view.overlay)
     return found
+
+
+def _gateways(overlay: SwitchOverlay) -> Tree:
+    mac = overlay.plan.gateway_mac
+    return {f"vlan{network.plan.vlan}": gateway_interface(network, mac) for network in overlay.gateways}
 
 
 def _port(view: SwitchView, port: Port) -> Tree:
@@ -71,19 +94,20 @@ def _port(view: SwitchView, port: Port) -> Tree:
     if port.rate_gbps != port.plan.rate_gbps:
         link["speed"] = f"{port.rate_gbps:g}G"
     tree: Tree = {"type": "swp", "description": port.description, "link": link}
-    if port.routed:
-        return tree | ({"ip": {"address": {cable.address: {}}}} if cable and cable.address else {})
-    edge = {"access": view.fabric.access_vlan, "stp": {"admin-edge": ON}}
-    return tree | {"bridge": {"domain": {BRIDGE: edge}}}
+    if not port.routed:
+        # A bond takes part in the bridge for its ports.
+        return tree | ({} if port.bond else bridge_port(port, BRIDGE))
+    tree |= {"ip": {"address": {cable.address: {}}}} if cable and cable.address else {}
+    uplink = cable is not None and cable.peer_is_switch and any(bond.plan.multihomed for bond in view.bonds)
+    return tree | ({"evpn": {"multihoming": {"uplink": ON}}} if uplink else {})
 
 
 def _routing(view: SwitchView) -> Tree:
     bgp = view.fabric.bgp
     if bgp is None or view.loopback_network is None or view.switch.asn is None:
         return {}
-    networks = (view.loopback_network, *view.networks)
-    family = f"{view.family}-unicast"
-    router = {
+    overlay, family = view.overlay, f"{view.family}-unicast"
+    router: Tree = {
         "enable": ON,
         "path-selection": {"multipath": {"aspath-ignore": ON}},
         "timers": {"keepalive": bgp.keepalive_s, "hold": bgp.hold_s},
@@ -91,7 +115,7 @@ def _routing(view: SwitchView) -> Tree:
             family: {
                 "enable": ON,
                 "multipaths": {"ebgp": bgp.maximum_paths},
-                "network": {network: {} for network in networks},
+                "network": {network: {} for network in view.announced},
             }
         },
         "neighbor": {
@@ -104,8 +128,12 @@ def _routing(view: SwitchView) -> Tree:
             for neighbor in view.neighbors
         },
     }
+    if overlay:
+        router["address-family"] |= {"l2vpn-evpn": {"enable": ON}}
+        router["neighbor"] |= overlay_neighbors(view, overlay)
     own = {"enable": ON, "autonomous-system": view.switch.asn, "router-id": view.router_id}
-    return {"router": {"bgp": own}, "vrf": {"default": {"router": {"bgp": router}}}}
+    vrfs = tenant_vrfs(view, overlay) if overlay else {}
+    return {"router": {"bgp": own}, "vrf": {"default": {"router": {"bgp": router}}, **vrfs}}
 
 
 def _qos(roce: RoceClassPlan, dscp_priorities: Mapping[int, int]) -> Tree:

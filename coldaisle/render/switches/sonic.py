@@ -10,16 +10,22 @@ from __future__ import annotations
 import json
 
 from coldaisle.plan.model import RoceClassPlan
+from coldaisle.render.switches.sonic_overlay import (
+    Rows,
+    Tables,
+    bgp_tables,
+    overlay_tables,
+    overlay_vlans,
+    portchannels,
+)
 from coldaisle.render.switches.view import BEST_EFFORT, Port, SwitchView
 
 MAP = "COLDAISLE"
 """Name of the maps and profiles."""
 VRF = "default"
 MBPS = 1000
-_ACTIVE = {"admin_status": "true", "route_map_in": [MAP], "route_map_out": [MAP]}
+_ACTIVE: dict[str, object] = {"admin_status": "true", "route_map_in": [MAP], "route_map_out": [MAP]}
 """FRR passes nothing between autonomous systems without a policy (RFC 8212), so that all is permitted by name."""
-Rows = dict[str, dict[str, object]]
-Tables = dict[str, Rows]
 
 
 def sonic_config(view: SwitchView) -> str:
@@ -27,11 +33,14 @@ def sonic_config(view: SwitchView) -> str:
     Return the configuration of a switch as JSON, with sorted keys.
 
     Raises:
-        LookupError: the catalog does not say which lanes of the switch chip a port has.
+        LookupError: the catalog does not say which lanes of the switch chip a port has, or a bond is not written.
     """
     if any(not port.plan.chip_lanes for port in view.ports):
         raise LookupError(f"the catalog does not say which lanes of its chip the ports of {view.switch.model} have")
     tables = _device(view) | _ports(view) | _vlans(view) | _bgp(view)
+    tables |= portchannels(view.bonds, view.switch.mtu_bytes)
+    if view.overlay is not None:
+        tables |= overlay_tables(view.overlay)
     if view.fabric.roce is not None:
         tables |= _qos(view, view.fabric.roce)
     return json.dumps({name: rows for name, rows in tables.items() if rows}, indent=4, sort_keys=True) + "\n"
@@ -45,6 +54,10 @@ def _device(view: SwitchView) -> Tables:
     }
     if view.fabric.roce is not None:
         localhost["buffer_model"] = "dynamic"
+    relays = bool(view.overlay and view.overlay.relays)
+    if relays:
+        # The relay that knows VRFs; without this, SONiC starts an older one that does not.
+        localhost["has_sonic_dhcpv4_relay"] = "True"
     management: Rows = {}
     if view.management:
         gateway = view.switch.management_gateway
@@ -52,7 +65,7 @@ def _device(view: SwitchView) -> Tables:
     return {
         MAP: {"plan": {"fabric": view.fabric.name, "hash": view.plan_hash, "site": view.site.name}},
         "DEVICE_METADATA": {"localhost": localhost},
-        "FEATURE": {"lldp": {"state": "enabled"}},
+        "FEATURE": {name: {"state": "enabled"} for name in ("lldp", *(["dhcp_relay"] if relays else []))},
         "LLDP": {"GLOBAL": {"enabled": "true", "hello_time": str(view.fabric.lldp_interval_s)}},
         "MGMT_INTERFACE": management,
         "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": "true"}},
@@ -68,6 +81,8 @@ def _ports(view: SwitchView) -> Tables:
         elif port.routed:
             interfaces[port.plan.name] = {"ipv6_use_link_local_only": "enable"}
     loopback: Rows = {"Loopback0": {}, f"Loopback0|{view.loopback_network}": {}} if view.loopback else {}
+    if view.overlay and view.overlay.vtep:
+        loopback |= {"Loopback1": {}, f"Loopback1|{view.overlay.vtep}/32": {}}
     return {
         "BREAKOUT_CFG": {name: {"brkout_mode": mode} for name, mode in breakouts.items()},
         "PORT": {port.plan.name: _port(view, port) for port in view.ports},
@@ -95,12 +110,15 @@ def _port(view: SwitchView, port: Port) -> dict[str, object]:
 
 
 def _vlans(view: SwitchView) -> Tables:
-    """Return the VLAN of ports that are not routed, which is on this switch alone."""
-    if not view.access_ports:
-        return {}
-    name = f"Vlan{view.fabric.access_vlan}"
-    members: Rows = {f"{name}|{port.plan.name}": {"tagging_mode": "untagged"} for port in view.access_ports}
-    return {"VLAN": {name: {"vlanid": str(view.fabric.access_vlan)}}, "VLAN_MEMBER": members}
+    """Return the VLANs of ports that are not routed; the ports of a bond carry what the bond does."""
+    rows: Rows = {f"Vlan{vlan}": {"vlanid": str(vlan)} for vlan in view.vlans}
+    members: Rows = {}
+    bonded = [(f"PortChannel{bond.plan.number}", bond.ports[0]) for bond in view.bonds]
+    for name, port in [*((port.plan.name, port) for port in view.edge_ports), *bonded]:
+        for vlan in port.vlans:
+            mode = "untagged" if vlan == port.untagged else "tagged"
+            members[f"Vlan{vlan}|{name}"] = {"tagging_mode": mode}
+    return {"VLAN": rows | (overlay_vlans(view.overlay) if view.overlay else {}), "VLAN_MEMBER": members}
 
 
 def _bgp(view: SwitchView) -> Tables:
@@ -110,7 +128,8 @@ def _bgp(view: SwitchView) -> Tables:
     family, neighbors = f"{view.family}_unicast", view.neighbors
     own = {port.cable.peer_address: port.cable.address for port in view.ports if port.cable}
     local = {peer.partition("/")[0]: (address or "").partition("/")[0] for peer, address in own.items() if peer}
-    return {
+    timers: dict[str, object] = {"keepalive": str(bgp.keepalive_s), "holdtime": str(bgp.hold_s)}
+    tables: Tables = {
         "BGP_GLOBALS": {
             VRF: {
                 "local_asn": str(view.switch.asn),
@@ -118,21 +137,17 @@ def _bgp(view: SwitchView) -> Tables:
                 "default_ipv4_unicast": "false",
                 "load_balance_mp_relax": "true",
                 "log_nbr_state_changes": "true",
-                "keepalive": str(bgp.keepalive_s),
-                "holdtime": str(bgp.hold_s),
+                **timers,
             }
         },
         "BGP_GLOBALS_AF": {f"{VRF}|{family}": {"max_ebgp_paths": str(bgp.maximum_paths)}},
-        "BGP_GLOBALS_AF_NETWORK": {
-            f"{VRF}|{family}|{network}": {} for network in (view.loopback_network, *view.networks)
-        },
+        "BGP_GLOBALS_AF_NETWORK": {f"{VRF}|{family}|{network}": {} for network in view.announced},
         "BGP_NEIGHBOR": {
             f"{VRF}|{neighbor.address}": {
                 "asn": str(neighbor.asn),
                 "name": f"{neighbor.name} {neighbor.port}",
                 **({} if neighbor.unnumbered else {"local_addr": local[neighbor.address]}),
-                "keepalive": str(bgp.keepalive_s),
-                "holdtime": str(bgp.hold_s),
+                **timers,
             }
             for neighbor in neighbors
         },
@@ -140,6 +155,9 @@ def _bgp(view: SwitchView) -> Tables:
         "ROUTE_MAP_SET": {MAP: {}},
         "ROUTE_MAP": {f"{MAP}|10": {"route_operation": "permit"}},
     }
+    for name, rows in (bgp_tables(view, view.overlay, _ACTIVE, timers) if view.overlay else {}).items():
+        tables[name] = {**tables.get(name, {}), **rows}
+    return tables
 
 
 def _qos(view: SwitchView, roce: RoceClassPlan) -> Tables:

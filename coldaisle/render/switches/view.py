@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from coldaisle.plan.model import FabricPlan, PortPlan, SitePlan, SwitchPlan
+from coldaisle.plan.model import BondPlan, FabricPlan, PortPlan, SitePlan, SwitchPlan
 from coldaisle.render.frr import (
     Neighbor,
     SwitchPort,
@@ -21,6 +21,7 @@ from coldaisle.render.frr import (
     port_of_cable,
     router_id_of,
 )
+from coldaisle.render.overlay import SwitchOverlay, switch_overlays
 
 DSCPS = 64
 PRIORITIES = 8
@@ -30,10 +31,22 @@ BEST_EFFORT = 0
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of a switch, and its cable where it has one. `rate_gbps` is the cable's, which may be lower."""
+    """
+    A port of a switch, and its cable where it has one. `rate_gbps` is the cable's, which may be lower.
+
+    A port that is not routed has a VLAN without a tag, or others with theirs, and may be a part of a bond.
+    """
 
     plan: PortPlan
     cable: SwitchPort | None
+    untagged: int | None = None
+    tagged: tuple[int, ...] = ()
+    bond: BondPlan | None = None
+
+    @property
+    def vlans(self) -> tuple[int, ...]:
+        """Return the VLANs that the port carries, sorted."""
+        return tuple(sorted({*self.tagged, *([] if self.untagged is None else [self.untagged])}))
 
     @property
     def rate_gbps(self) -> float:
@@ -52,8 +65,20 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
+class Bond:
+    """A bond on one of its switches, with the ports that it has there: at least one, all with the same VLANs."""
+
+    plan: BondPlan
+    ports: tuple[Port, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SwitchView:
-    """A switch of a fabric: its ports in order, its sessions, and the networks that it announces."""
+    """
+    A switch of a fabric: its ports in order, its sessions, and the networks that it announces.
+
+    `overlay` is its part of the fabric's overlay, None where there is none.
+    """
 
     site: SitePlan
     fabric: FabricPlan
@@ -62,6 +87,7 @@ class SwitchView:
     ports: tuple[Port, ...]
     neighbors: tuple[Neighbor, ...]
     networks: tuple[str, ...]
+    overlay: SwitchOverlay | None = None
 
     @property
     def origin(self) -> str:
@@ -78,6 +104,31 @@ class SwitchView:
     def access_ports(self) -> tuple[Port, ...]:
         """Return the ports with a cable that switch frames instead of routing."""
         return tuple(port for port in self.ports if port.cable and not port.routed)
+
+    @property
+    def edge_ports(self) -> tuple[Port, ...]:
+        """Return the ports that switch frames and belong to no bond."""
+        return tuple(port for port in self.access_ports if port.bond is None)
+
+    @property
+    def bonds(self) -> tuple[Bond, ...]:
+        """Return the bonds that end here, by number."""
+        found: defaultdict[int, list[Port]] = defaultdict(list)
+        for port in self.access_ports:
+            if port.bond is not None:
+                found[port.bond.number].append(port)
+        return tuple(Bond(ports[0].bond, tuple(ports)) for _, ports in sorted(found.items()) if ports[0].bond)
+
+    @property
+    def vlans(self) -> tuple[int, ...]:
+        """Return the VLANs that the switch has for its ports, sorted."""
+        return tuple(sorted({vlan for port in self.access_ports for vlan in port.vlans}))
+
+    @property
+    def announced(self) -> tuple[str, ...]:
+        """Return all networks that it announces in the underlay: its own addresses and its nodes' links."""
+        vtep = [f"{self.overlay.vtep}/32"] if self.overlay and self.overlay.vtep else []
+        return (*([self.loopback_network] if self.loopback_network else []), *vtep, *self.networks)
 
     @property
     def loopback(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -115,14 +166,36 @@ def views(plan: SitePlan, digest: str, fabric: FabricPlan) -> Iterator[SwitchVie
         for end in (cable.a, cable.b):
             if end.device in switches:
                 cabled[end.device][end.port] = port_of_cable(switches[end.device], cable, switches)
+    edges, overlays = Edges(fabric), switch_overlays(fabric)
     for name, switch in switches.items():
-        own = cabled[name].values()
+        own = cabled[name]
         yield SwitchView(
             site=plan,
             fabric=fabric,
             plan_hash=digest,
             switch=switch,
-            ports=tuple(Port(port, cabled[name].get(port.name)) for port in fabric.ports.get(switch.role, ())),
-            neighbors=tuple(neighbors_of(fabric, own)) if fabric.bgp else (),
-            networks=tuple(announced_networks(own)),
+            ports=tuple(edges.port(name, port, own.get(port.name)) for port in fabric.ports.get(switch.role, ())),
+            neighbors=tuple(neighbors_of(fabric, own.values())) if fabric.bgp else (),
+            networks=tuple(announced_networks(own.values())),
+            overlay=overlays.get(name),
         )
+
+
+class Edges:
+    """What the ports towards nodes carry, looked up by switch and port."""
+
+    def __init__(self, fabric: FabricPlan) -> None:
+        """Index the VLANs and the bonds of a fabric's ports."""
+        self._access_vlan = fabric.access_vlan
+        carried = fabric.overlay.ports if fabric.overlay else ()
+        self._vlans = {(port.port.device, port.port.port): port for port in carried}
+        self._bonds = {(end.device, end.port): bond for bond in fabric.bonds for end in bond.members}
+
+    def port(self, switch: str, plan: PortPlan, cable: SwitchPort | None) -> Port:
+        """Return a port; one that no network takes has the VLAN of ports that are not routed."""
+        port = Port(plan, cable)
+        if cable is None or port.routed:
+            return port
+        vlans = self._vlans.get((switch, plan.name))
+        untagged, tagged = (vlans.untagged, vlans.tagged) if vlans else (self._access_vlan, ())
+        return Port(plan, cable, untagged, tagged, self._bonds.get((switch, plan.name)))
