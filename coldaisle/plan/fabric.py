@@ -19,6 +19,7 @@ from coldaisle.plan.breakout import chosen_os, port_plans
 from coldaisle.plan.cabling import Floor, Place, rack_positions
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
 from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.subnet import plan_subnet
 from coldaisle.plan.wiring import Wiring, port_table
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.fabrics import FabricAsn, FabricSpec
@@ -179,6 +180,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         mtu_bytes=layout.spec.mtu_bytes,
         roce=_roce(layout.spec),
         unnumbered=layout.spec.unnumbered,
+        subnet=plan_subnet(site.spec, layout.spec, (switch.name for switch in _switches(layout)), cables),
         **_configured(site.spec, layout),
     )
 
@@ -245,8 +247,14 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         rack_unit=switch.rack_unit,
         network_os=chosen_os(layout.spec, model),
         management_port=model.management_port,
+        mac=_mac(site.spec, switch.name),
         **_management_network(site.spec),
     )
+
+
+def _mac(spec: SiteSpec, switch: str) -> str | None:
+    hardware = spec.switch_hardware.get(switch)
+    return hardware.mac if hardware else None
 
 
 class _ManagementNetwork(TypedDict, total=False):

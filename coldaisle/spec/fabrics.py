@@ -15,6 +15,7 @@ from coldaisle.spec.base import Name, Names, SpecModel, SwitchRef, mistake, near
 from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
 from coldaisle.spec.ranges import RangeError, expand
 from coldaisle.spec.sourced import Bytes
+from coldaisle.spec.subnet import SubnetSpec
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
@@ -183,6 +184,8 @@ class FabricSpec(SpecModel):
     """Where switches' management ports are: Cumulus Linux and SONiC have no other name for it."""
     access_vlan: Annotated[int, Field(ge=2, le=4094)] = 10
     """VLAN of the ports that are not routed, on each switch by itself. SONiC takes no VLAN 1."""
+    subnet: SubnetSpec = SubnetSpec()
+    """Routing and partitions of an InfiniBand fabric."""
 
     @model_validator(mode="after")
     def _tiers_are_there(self) -> Self:

@@ -23,10 +23,17 @@ _SOURCES = {
     "image": "images come from provisioning.images",
     "endpoint": "endpoints come from serving.endpoints",
     "node": "nodes come from node_pools",
+    "pool": "pools come from node_pools",
 }
 
 
-_SECTIONS = {"rack": "facility", "image": "provisioning", "endpoint": "serving", "node": "node_pools"}
+_SECTIONS = {
+    "rack": "facility",
+    "image": "provisioning",
+    "endpoint": "serving",
+    "node": "node_pools",
+    "pool": "node_pools",
+}
 
 
 def names_of(data: Mapping[str, Any], catalog: Catalog | None, *, complete: bool) -> Names:
@@ -92,4 +99,5 @@ _FINDERS: dict[str, Callable[[Any], Iterator[str]]] = {
     "image": lambda section: _listed(section, "images"),
     "endpoint": lambda section: _listed(section, "endpoints"),
     "node": _nodes,
+    "pool": lambda section: iter(section if isinstance(section, Mapping) else ()),
 }

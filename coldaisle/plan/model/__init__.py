@@ -38,6 +38,7 @@ from coldaisle.plan.model.nodes import (
 )
 from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
+from coldaisle.plan.model.subnet import PartitionPlan, SubnetPlan
 
 __all__ = [
     "NO_DRAWS",
@@ -66,6 +67,7 @@ __all__ = [
     "NodePlan",
     "OsPlan",
     "OverheadPlan",
+    "PartitionPlan",
     "PhasePlan",
     "PlayPlan",
     "PoolPlan",
@@ -78,6 +80,7 @@ __all__ = [
     "RoceClassPlan",
     "SitePlan",
     "StartGroupPlan",
+    "SubnetPlan",
     "SwitchPlan",
     "UpstreamPlan",
 ]

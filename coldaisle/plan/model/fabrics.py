@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from coldaisle.plan.model.subnet import SubnetPlan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
@@ -40,7 +42,7 @@ class SwitchPlan:
     A switch: its place in the fabric and, on a routed fabric, its ASN and loopback.
 
     `network_os` is the operating system that it is configured for. `management_address` has no prefix length:
-    `management_prefix_length` is that of its network.
+    `management_prefix_length` is that of its network, and `mac` is the management port's.
     """
 
     name: str
@@ -59,6 +61,7 @@ class SwitchPlan:
     management_port: str | None = None
     management_prefix_length: int | None = None
     management_gateway: str | None = None
+    mac: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,3 +137,4 @@ class FabricPlan:
     lldp_interval_s: int | None = None
     management_vrf: str | None = None
     access_vlan: int | None = None
+    subnet: SubnetPlan | None = None
