@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coldaisle.cli import fabric_tables
+from coldaisle.cli import fabric_tables, fabric_topology
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import Site, print_problems, write_whole
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldaisle.spec.sections import SiteSpec
 
 app = typer.Typer(
-    help="What follows from a site's fabrics: configurations of switches, and tables to order, plug and address by.",
+    help="What follows from a site's fabrics: configurations of switches, tables, and topologies for others.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -120,5 +120,5 @@ def _with_system(spec: SiteSpec, names: tuple[str, ...], system: NetworkOs) -> S
     return replace(spec, sections=sections)
 
 
-for command in (fabric_tables.bom, fabric_tables.ports, fabric_tables.addresses):
+for command in (fabric_tables.bom, fabric_tables.ports, fabric_tables.addresses, fabric_topology.topology):
     app.command()(command)
