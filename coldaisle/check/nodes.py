@@ -94,6 +94,9 @@ def _macs(spec: SiteSpec) -> Iterator[tuple[Loc, str]]:
             yield ("hardware", name, "bmc_mac"), hardware.bmc_mac
         for port, mac in hardware.macs.items():
             yield ("hardware", name, "macs", port), mac
+    for name, switch in spec.switch_hardware.items():
+        if switch.mac:
+            yield ("switch_hardware", name, "mac"), switch.mac
 
 
 def check_hardware_ports(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
@@ -101,10 +104,11 @@ def check_hardware_ports(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     systems = {node.name: node.system for node in plan.nodes}
     for name, hardware in spec.hardware.items():
         system = spec.catalog.systems[systems[name]]
-        for port in hardware.macs.keys() - system.nics.keys():
+        named = [("macs", port) for port in hardware.macs] + [("guids", port) for port in hardware.guids]
+        for key, port in sorted(each for each in named if each[1] not in system.nics):
             what = f"{systems[name]} has no port {port}"
             have = f"ports: {', '.join(system.nics)} ({spec.catalog_where('systems', systems[name])})"
-            loc = ("hardware", name, "macs", port)
+            loc = ("hardware", name, key, port)
             yield finding(spec, loc, "unknown-port", what=what, have=have, fix="correct the name of the port")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from coldaisle.check import addressing, cooling, fabric, nodes, serving, space
+from coldaisle.check import addressing, cooling, fabric, nodes, serving, space, subnet
 from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
@@ -41,6 +41,10 @@ CHECKS: tuple[Check, ...] = (
     *CLIMATE_CHECKS,
     *FABRIC_CHECKS,
     *OVERLAY_CHECKS,
+    subnet.check_partitions,
+    subnet.check_partition_members,
+    subnet.check_guids,
+    subnet.check_switch_hardware,
     *SERVING_CHECKS,
 )
 
@@ -66,6 +70,8 @@ ON_A_PART: Mapping[Check, frozenset[str]] = {
     fabric.check_ports_used_once: _FABRICS,
     fabric.check_switch_ports: _FABRICS,
     fabric.check_switch_kinds: _NOTHING,
+    subnet.check_partitions: _NOTHING,
+    subnet.check_guids: _NOTHING,
     serving.check_scale_from_zero: _NOTHING,
     serving.check_bounds: _NOTHING,
     serving.check_cluster_networks: frozenset({"cluster"}),

@@ -1,4 +1,4 @@
-"""`coldaisle fabric`: what the switches of a site are given."""
+"""`coldaisle fabric`: what follows from a site's fabrics: configurations, tables, topologies and first boot."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coldaisle.cli import fabric_tables, fabric_topology
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import Site, print_problems, write_whole
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from coldaisle.spec.sections import SiteSpec
 
 app = typer.Typer(
-    help="What the switches of a site are given: their configurations.",
+    help="What follows from a site's fabrics: configurations of switches, tables, and topologies for others.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -46,11 +47,6 @@ AsSystem = Annotated[
     System | None,
     typer.Option("--system", help="As if the site had chosen this system, for the fabrics whose switches all run it."),
 ]
-
-
-@app.callback()
-def group() -> None:
-    """Keep `configs` a command of its own, although it is the only one."""
 
 
 @app.command()
@@ -122,3 +118,7 @@ def _with_system(spec: SiteSpec, names: tuple[str, ...], system: NetworkOs) -> S
     chosen = {name: spec.fabrics[name].model_copy(update={"network_os": system}) for name in names}
     sections = spec.sections.model_copy(update={"fabrics": {**spec.fabrics, **chosen}})
     return replace(spec, sections=sections)
+
+
+for command in (fabric_tables.bom, fabric_tables.ports, fabric_tables.addresses, fabric_topology.topology):
+    app.command()(command)

@@ -21,6 +21,7 @@ from coldaisle.plan.cabling import Floor, Place, rack_positions
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
 from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
 from coldaisle.plan.overlay import KINDS, kind_of, overlay_numbers, plan_overlay
+from coldaisle.plan.subnet import plan_subnet
 from coldaisle.plan.wiring import Wiring, port_table
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.fabrics import FabricAsn, FabricSpec
@@ -188,6 +189,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         planes=layout.spec.planes,
         overlay=plan_overlay(site.spec, layout.name, switches, cables),
         bonds=plan_bonds(layout.spec.bond, _indexes(layout), cables),
+        subnet=plan_subnet(site.spec, layout.spec, (switch.name for switch in _switches(layout)), cables),
         **_configured(site.spec, layout),
     )
 
@@ -259,8 +261,14 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         network_os=chosen_os(layout.spec, model),
         management_port=model.management_port,
         plane=layout.tiers.plane_of(switch.role, switch.index) if layout.tiers and layout.spec.planes > 1 else None,
+        mac=_mac(site.spec, switch.name),
         **_management_network(site.spec),
     )
+
+
+def _mac(spec: SiteSpec, switch: str) -> str | None:
+    hardware = spec.switch_hardware.get(switch)
+    return hardware.mac if hardware else None
 
 
 class _ManagementNetwork(TypedDict, total=False):

@@ -106,6 +106,7 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
         bmc=_bmc(context, node, hardware, pool),
         labels=_labels(spec, node, pool),
         taints=_taints(pool),
+        nvlink_domain=node.rack if system.nvlink_domain == "rack" else None,
     )
 
 

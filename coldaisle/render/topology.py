@@ -10,9 +10,10 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from coldaisle.plan.model import CablePlan, End, FabricPlan, SitePlan
+from coldaisle.render.fabric.listing import fabrics_of, places_of
 
 COLUMNS = (
     "fabric",
@@ -41,26 +42,13 @@ def cabling_csv(plan: SitePlan, fabric: str | None = None) -> str:
     Raises:
         LookupError: there is no such fabric.
     """
-    places = _places(plan)
+    places = places_of(plan)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in _fabrics(plan, fabric):
+    for one in fabrics_of(plan, fabric):
         writer.writerows(_row(one.name, cable, places) for cable in one.cables)
     return out.getvalue()
-
-
-def _fabrics(plan: SitePlan, name: str | None) -> Iterable[FabricPlan]:
-    if name is None:
-        return plan.fabrics.values()
-    if name not in plan.fabrics:
-        raise LookupError(f"there is no fabric {name}; known: {', '.join(sorted(plan.fabrics))}")
-    return (plan.fabrics[name],)
-
-
-def _places(plan: SitePlan) -> dict[str, tuple[str, int]]:
-    """Return rack and rack unit of each device that has a place."""
-    return {device.device: (rack.name, device.rack_unit) for rack in plan.facility.racks for device in rack.devices}
 
 
 def _row(fabric: str, cable: CablePlan, places: dict[str, tuple[str, int]]) -> tuple[object, ...]:
@@ -95,7 +83,7 @@ def topology_dot(plan: SitePlan, fabric: str) -> str:
     Raises:
         LookupError: there is no such fabric.
     """
-    (one,) = _fabrics(plan, fabric)
+    (one,) = fabrics_of(plan, fabric)
     return "\n".join([f'graph "{fabric}" {{', "  rankdir=BT;", *_tiers(one), *_links(one), "}", ""])
 
 

@@ -120,6 +120,8 @@ class System(Sourced, Fit, Draws):
     adapters: dict[NicRole, Annotated[str, refers_to("adapter")]] = Field(default_factory=dict)
     """Adapter that the ports of a role are on, where a document says it: it has their form factor and their driver."""
     nics: dict[str, SystemNic] = Field(default_factory=dict)
+    nvlink_domain: Literal["rack"] | None = None
+    """What its GPUs share NVLink with beyond the system: all like systems of its rack."""
     boot_nic: str | None = None
     architecture: Literal["x86_64", "aarch64"] | None = None
     firmware: Literal["bios", "uefi"] | None = None
@@ -232,9 +234,14 @@ class PortBlock(SpecModel):
 
 
 class Switch(Sourced, Fit, Draws):
-    """A switch model. `ports` lists its blocks in the order in which they are numbered."""
+    """
+    A switch model. `ports` lists its blocks in the order in which they are numbered.
+
+    `ibdm_type` is the type of system that NVIDIA's InfiniBand tools know it as in topology files.
+    """
 
     vendor: str
+    ibdm_type: str | None = None
     kind: Literal["infiniband", "ethernet"]
     height_u: RackUnits
     ports: list[PortBlock] = Field(min_length=1)

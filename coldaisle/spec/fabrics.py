@@ -17,6 +17,7 @@ from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.overlay import BondSpec, Mtu, OverlaySpec
 from coldaisle.spec.ranges import RangeError, expand
 from coldaisle.spec.sourced import Bytes
+from coldaisle.spec.subnet import SubnetSpec
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
@@ -195,6 +196,8 @@ class FabricSpec(SpecModel):
     """Tenants over EVPN-VXLAN; left out, nodes of an Ethernet fabric reach only those on their own switch."""
     bond: BondSpec | None = None
     """The ports of a node as one LACP bond; left out, each by itself."""
+    subnet: SubnetSpec = SubnetSpec()
+    """Routing and partitions of an InfiniBand fabric."""
 
     @model_validator(mode="after")
     def _tiers_are_there(self) -> Self:

@@ -7,16 +7,22 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from coldaisle.spec.base import Mac, SpecModel, refers_to
+from coldaisle.spec.subnet import Guid
 
 NodeRef = Annotated[str, refers_to("node")]
 
 
 class NodeHardware(SpecModel):
-    """One delivered node. `macs` is by network port, as the operating system names it."""
+    """
+    One delivered node.
+
+    `macs` is by network port, as the operating system names it, and so are `guids`, those of InfiniBand ports.
+    """
 
     bmc_protocol: Literal["redfish", "ipmi"] = "redfish"
     bmc_mac: Mac | None = None
     macs: dict[str, Mac] = Field(default_factory=dict)
+    guids: dict[str, Guid] = Field(default_factory=dict)
 
 
 HardwareSpec = dict[NodeRef, NodeHardware]

@@ -21,6 +21,7 @@ from coldaisle.spec.node_pools import NodePoolsSpec, PlacedNode, placed_nodes
 from coldaisle.spec.provisioning import ProvisioningSpec
 from coldaisle.spec.serving import AutoscalingSpec, ServingSpec
 from coldaisle.spec.site import SiteSection
+from coldaisle.spec.subnet import SwitchHardwareSpec
 
 
 class Sections(SpecModel):
@@ -32,6 +33,7 @@ class Sections(SpecModel):
     addressing: AddressingSpec
     node_pools: NodePoolsSpec
     hardware: HardwareSpec = Field(default_factory=dict)
+    switch_hardware: SwitchHardwareSpec = Field(default_factory=dict)
     provisioning: ProvisioningSpec | None = None
     cluster: ClusterSpec | None = None
     gpu: GpuStackSpec | None = None
@@ -100,6 +102,11 @@ class SiteSpec:
     def hardware(self) -> HardwareSpec:
         """The delivery list, by node name."""
         return self.sections.hardware
+
+    @property
+    def switch_hardware(self) -> SwitchHardwareSpec:
+        """The delivery list of switches, by name."""
+        return self.sections.switch_hardware
 
     @property
     def provisioning(self) -> ProvisioningSpec | None:

@@ -49,6 +49,7 @@ from coldaisle.plan.model.overlay import (
 )
 from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
+from coldaisle.plan.model.subnet import PartitionPlan, SubnetPlan
 
 __all__ = [
     "NO_DRAWS",
@@ -80,6 +81,7 @@ __all__ = [
     "OsPlan",
     "OverheadPlan",
     "OverlayPlan",
+    "PartitionPlan",
     "PhasePlan",
     "PlayPlan",
     "PoolPlan",
@@ -93,6 +95,7 @@ __all__ = [
     "RoceClassPlan",
     "SitePlan",
     "StartGroupPlan",
+    "SubnetPlan",
     "SwitchPlan",
     "TenantNetworkPlan",
     "TenantPlan",

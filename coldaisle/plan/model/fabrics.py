@@ -8,6 +8,7 @@ from typing import Literal
 
 from coldaisle.plan.model.links import End
 from coldaisle.plan.model.overlay import BondPlan, OverlayPlan
+from coldaisle.plan.model.subnet import SubnetPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,8 @@ class SwitchPlan:
     A switch: its place in the fabric and, on a routed fabric, its ASN and loopback.
 
     `plane` is None in a fabric of one plane. `network_os` is the operating system that it is configured for.
-    `management_address` has no prefix length: `management_prefix_length` is that of its network.
+    `management_address` has no prefix length: `management_prefix_length` is that of its network, and `mac` is the
+    management port's.
     """
 
     name: str
@@ -55,6 +57,7 @@ class SwitchPlan:
     management_prefix_length: int | None = None
     management_gateway: str | None = None
     plane: int | None = None
+    mac: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +136,4 @@ class FabricPlan:
     planes: int = 1
     overlay: OverlayPlan | None = None
     bonds: tuple[BondPlan, ...] = ()
+    subnet: SubnetPlan | None = None

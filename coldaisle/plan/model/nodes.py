@@ -46,7 +46,11 @@ class BmcPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlan:
-    """A server: where it stands, how it boots, and what it must look like when it is done."""
+    """
+    A server: where it stands, how it boots, and what it must look like when it is done.
+
+    `nvlink_domain` names the nodes whose GPUs talk over NVLink with each other; None where NVLink ends at the node.
+    """
 
     name: str
     fqdn: str
@@ -64,6 +68,7 @@ class NodePlan:
     bmc: BmcPlan | None
     labels: Mapping[str, str]
     taints: tuple[str, ...]
+    nvlink_domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

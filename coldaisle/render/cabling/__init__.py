@@ -14,6 +14,7 @@ from coldaisle.render.cabling.labels import label_sheet
 from coldaisle.render.cabling.order import order_csv
 from coldaisle.render.cabling.pages import device_pages, file_name, index_page, rack_pages
 from coldaisle.render.cabling.rows import Pack, pack_of
+from coldaisle.render.cabling.workbook import workbooks
 from coldaisle.spec import SiteSpec
 
 __all__ = ["Pack", "cabling_pack", "pack_of"]
@@ -33,3 +34,4 @@ def cabling_pack(spec: SiteSpec, plan: SitePlan) -> Iterator[tuple[str, bytes]]:
     yield "netbox-cables.csv", netbox_csv(pack).encode()
     yield "cables.json", cables_json(pack).encode()
     yield "bill-of-materials.csv", order_csv(spec, pack).encode()
+    yield from workbooks(spec, pack)

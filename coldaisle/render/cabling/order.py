@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coldaisle.plan.breakout import role_model
 from coldaisle.plan.model import FabricPlan
@@ -21,19 +22,49 @@ from coldaisle.spec.links import Cable, Optic
 COLUMNS = ("item", "fabric", "kind", "rate_gbps", "length_m", "count", "catalog", "plan")
 
 
+@dataclass(frozen=True, slots=True)
+class OrderLine:
+    """
+    How many of what to order: cables of a rate and a length, or transceivers that reach over one.
+
+    `kind` says where it goes, `length_m` is None where it is not known, and `fits` names the entries of the catalog
+    that do.
+    """
+
+    item: str
+    fabric: str
+    kind: str
+    rate_gbps: float
+    length_m: float | None
+    count: int
+    fits: tuple[str, ...]
+
+
 def order_csv(spec: SiteSpec, pack: Pack) -> str:
     """Return the bill of materials of the cables as CSV."""
-    return table(COLUMNS, (*_cables(spec.catalog, pack), *_optics(spec, pack)))
+    return table(COLUMNS, (_cells(line, pack.digest) for line in order_lines(spec, pack)))
 
 
-def _cables(catalog: Catalog, pack: Pack) -> Iterator[tuple[object, ...]]:
+def _cells(line: OrderLine, digest: str) -> tuple[object, ...]:
+    length = "" if line.length_m is None else f"{line.length_m:g}"
+    fits = " | ".join(line.fits)
+    return line.item, line.fabric, line.kind, f"{line.rate_gbps:g}", length, line.count, fits, digest
+
+
+def order_lines(spec: SiteSpec, pack: Pack) -> Iterator[OrderLine]:
+    """Yield what to order: cables first, then transceivers."""
+    yield from _cables(spec.catalog, pack)
+    yield from _optics(spec, pack)
+
+
+def _cables(catalog: Catalog, pack: Pack) -> Iterator[OrderLine]:
     counts = Counter(
         (row.fabric.name, row.cable.kind, row.cable.rate_gbps, row.cable.length_m is None, row.cable.length_m or 0.0)
         for row in pack.rows
     )
     for (fabric, kind, rate, unknown, length), count in sorted(counts.items()):
         fits = [] if unknown else cables_for(catalog, link_kind(pack.plan.fabrics[fabric]), rate, length)
-        yield "cable", fabric, kind, f"{rate:g}", "" if unknown else f"{length:g}", count, " | ".join(fits), pack.digest
+        yield OrderLine("cable", fabric, kind, rate, None if unknown else length, count, tuple(fits))
 
 
 def link_kind(fabric: FabricPlan) -> str:
@@ -62,7 +93,7 @@ def _made(cable: Cable, length_m: float) -> str:
     return f" of {min(made for made in cable.lengths_m if made >= length_m):g} m" if cable.lengths_m else ""
 
 
-def _optics(spec: SiteSpec, pack: Pack) -> Iterator[tuple[object, ...]]:
+def _optics(spec: SiteSpec, pack: Pack) -> Iterator[OrderLine]:
     """Yield what transceivers a fabric needs where it has fibre: one a cage, for the longest cable of its kind."""
     cages: defaultdict[tuple[str, str, float, int], set[tuple[str, object]]] = defaultdict(set)
     longest: defaultdict[tuple[str, str, float, int], float] = defaultdict(float)
@@ -75,10 +106,10 @@ def _optics(spec: SiteSpec, pack: Pack) -> Iterator[tuple[object, ...]]:
             longest[need] = max(longest[need], row.cable.length_m or 0.0)
     for need, used in sorted(cages.items()):
         fabric, where, rate, ports = need
-        fits = " | ".join(optics_for(spec.catalog, link_kind(pack.plan.fabrics[fabric]), rate, ports, longest[need]))
+        fits = optics_for(spec.catalog, link_kind(pack.plan.fabrics[fabric]), rate, ports, longest[need])
         if fits:
-            length = f"{longest[need]:g}"
-            yield "transceiver, where fibre is laid", fabric, where, f"{rate:g}", length, len(used), fits, pack.digest
+            item = "transceiver, where fibre is laid"
+            yield OrderLine(item, fabric, where, rate, longest[need], len(used), tuple(fits))
 
 
 class _Sockets:

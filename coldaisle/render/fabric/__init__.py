@@ -1,0 +1,1 @@
+"""What a fabric's plan says to others: tables to read and to order from, and topologies for schedulers and managers."""
