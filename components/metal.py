@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pulumi import ComponentResource, ResourceOptions
 
 from coldaisle.render.ansible import code_digest
-from coldaisle.render.digests import vars_digests
+from coldaisle.render.digests import play_hosts
 from components.play import Play
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class BringUp(ComponentResource):
     ) -> None:
         """Run the plays of `plan`; the provider renders their inventory from `site`, and undoes or forgets them."""
         super().__init__("coldaisle:metal:BringUp", name, {"plays": len(plan.plays)}, opts)
-        digests = vars_digests(plan)
+        hosts = play_hosts(plan)
         code = {playbook: code_digest(playbook) for playbook in {play.playbook for play in plan.plays}}
         made: dict[str, Play] = {}
         for play in plan.plays:
@@ -51,7 +51,7 @@ class BringUp(ComponentResource):
                 site=str(site),
                 playbook=play.playbook,
                 code_digest=code[play.playbook],
-                hosts={host: {**facts, "varsDigest": digests[play.name][host]} for host, facts in play.facts.items()},
+                hosts=hosts[play.name],
                 on_delete=on_delete,
                 opts=ResourceOptions(parent=self, depends_on=[made[before] for before in play.after]),
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from coldaisle.plan.model import SitePlan
-from sim.fabric import DAEMONS, socket_folder, switch_names
+from sim.fabric import PROCESSES, switch_names
 from sim.fault_records import active_faults
 from sim.processes import ProcessGroups
 from sim.state import State
@@ -91,18 +91,13 @@ def _machines(plan: SitePlan, state: State, running: set[str]) -> Iterator[Endpo
 
 
 def _switches(plan: SitePlan, state: State, running: set[str]) -> Iterator[Endpoint]:
-    addresses = {
-        switch.name: (switch.management_address or "").split("/")[0]
-        for fabric in plan.fabrics.values()
-        for switch in fabric.switches
-    }
-    for name in switch_names(plan):
+    for name, address in switch_names(plan).items():
         yield Endpoint(
             name=name,
             kind="switch",
-            address=addresses[name],
-            how=f"vtysh --vty_socket {socket_folder(state, name)}",
-            state=_up(runs=all(f"{name}-{daemon}" in running for daemon in DAEMONS)),
+            address=address,
+            how=_ssh(state, address),
+            state=_up(runs=all(f"{name}-{process}" in running for process in PROCESSES)),
             always_on=True,
         )
 

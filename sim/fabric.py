@@ -1,4 +1,9 @@
-"""The switches of a site: FRR in a network namespace each, with the configuration that a real one would be given."""
+"""
+The switches of a site: FRR in a network namespace each, with an SSH server at its management address.
+
+A switch comes up with the configuration that it was told to keep, and without any the first time, as from its box: who
+configures it logs in. In its SSH sessions `/etc/frr` and `/run` are the switch's own.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,14 @@ import shutil
 from pathlib import Path
 
 from coldaisle.plan.model import SitePlan
-from coldaisle.render.frr import switch_config
+from coldaisle.plan.plays import configured_switches
 from sim.processes import ProcessGroups
 from sim.shell import find, run
 from sim.state import State
 
 DAEMONS = ("zebra", "bgpd")
+SSH = "ssh"
+PROCESSES = (*DAEMONS, SSH)
 FRR_FOLDER = Path("/usr/lib/frr")
 FRR_USER = "frr"
 """User and group that Debian's package makes for the daemons."""
@@ -27,35 +34,49 @@ FORWARDING = {
 }
 """What makes a namespace a router that spreads flows over equal paths, by ports too."""
 
+OWN_SYSTEM = """
+set -e
+hostname "$1"
+mkdir -p "$2/run/frr" "$2/run/sshd"
+mount --bind "$3" "$2/run/frr"
+mount --bind "$2/etc" /etc/frr
+mount --rbind "$2/run" /run
+shift 3
+exec "$@"
+"""
+"""Runs a command as on the switch itself: name, folder and sockets of the switch, then the command."""
+
+SSH_CONFIG = """\
+AuthorizedKeysFile {folder}/authorized_keys
+HostKey {folder}/ssh_host_ed25519_key
+ListenAddress {address}
+PasswordAuthentication no
+PidFile none
+StrictModes no
+UsePAM no
+"""
+
 
 def switch_names(plan: SitePlan) -> dict[str, str]:
-    """Return the routed switches of a plan, each with the name of its fabric."""
+    """Return the switches of a plan that can be configured, each with its management address."""
     return {
-        switch.name: fabric.name
+        switch.name: (switch.management_address or "").split("/")[0]
         for fabric in plan.fabrics.values()
-        for switch in fabric.switches
-        if switch.asn is not None
+        for switch in configured_switches(fabric)
     }
 
 
 def start_switches(plan: SitePlan, state: State) -> int:
-    """Start the switches that do not run, or run another configuration, and return how many were started."""
+    """Start the switches that do not run, and return how many were started."""
     groups = ProcessGroups(state.site)
-    started = 0
-    for name, fabric in switch_names(plan).items():
-        text = switch_config(plan, fabric, name)
-        runs = all(groups.pids(f"{name}-{daemon}") for daemon in DAEMONS)
-        if not runs or _configuration(state, name) != text:
-            _start_switch(groups, state, name)
-            _configure(state, name, text)
-            started += 1
-    return started
-
-
-def _configuration(state: State, name: str) -> str | None:
-    """Return the configuration that a switch was given, or None."""
-    path = state.switches / name / "frr.conf"
-    return path.read_text() if path.exists() else None
+    names = switch_names(plan)
+    stopped = [name for name in names if not all(groups.pids(f"{name}-{process}") for process in PROCESSES)]
+    for name in stopped:
+        for process in PROCESSES:
+            groups.stop(f"{name}-{process}")
+        start_switch(groups, state, name)
+        _start_ssh(groups, state, name, names[name])
+    return len(stopped)
 
 
 def socket_folder(state: State, name: str) -> Path:
@@ -70,32 +91,44 @@ def remove_sockets(state: State) -> None:
         SOCKETS.rmdir()
 
 
-def _start_switch(groups: ProcessGroups, state: State, name: str) -> None:
-    """Start the routing daemons of one switch with nothing configured."""
-    for daemon in DAEMONS:
-        groups.stop(f"{name}-{daemon}")
+def start_switch(groups: ProcessGroups, state: State, name: str) -> None:
+    """Start the routing daemons of one switch, and give them what the switch has kept."""
     sockets = socket_folder(state, name)
     shutil.rmtree(sockets, ignore_errors=True)  # an old socket would look like a daemon that listens
     sockets.mkdir(parents=True)
     shutil.chown(sockets, FRR_USER, FRR_USER)
+    (state.switches / name / "etc").mkdir(parents=True, exist_ok=True)
     namespace = state.namespace(name)
     settings = [f"{key}={value}" for key, value in FORWARDING.items()]
-    run([find("nsenter", "util-linux"), f"--net=/run/netns/{namespace}", find("sysctl", "procps"), "-qw", *settings])
+    run([*_inside(namespace), find("sysctl", "procps"), "-qw", *settings])
     for daemon in DAEMONS:
         # The daemons give up root, and the group of their sockets is fixed in Debian's build.
         options = ["--vty_port", "0", "--vty_socket", str(sockets), "-z", f"{sockets}/zserv"]
         options += ["-i", f"{sockets}/{daemon}.pid", "-f", "/dev/null", "--log", "stdout"]
         log = state.logs / f"{name}-{daemon}.log"
         groups.start(f"{name}-{daemon}", [FRR_FOLDER / daemon, *options], log, namespace=namespace)
-
-
-def _configure(state: State, name: str, text: str) -> None:
-    """Give a switch its configuration, through the shell that an operator would use."""
-    path = state.switches / name / "frr.conf"
-    path.parent.mkdir(exist_ok=True)
-    sockets = socket_folder(state, name)
-    fresh = path.with_suffix(".new")
-    fresh.write_text(text)
     run(["sh", "-c", 'for i in $(seq 100); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
-    run([find("vtysh", "frr"), "--vty_socket", sockets, "--config_dir", path.parent, "-f", fresh])
-    fresh.rename(path)  # only what a switch has taken counts as its configuration
+    if (state.switches / name / "etc/frr.conf").exists():
+        run([*on_switch(state, name), find("vtysh", "frr"), "-b"])
+
+
+def _inside(namespace: str) -> list[str]:
+    return [find("nsenter", "util-linux"), f"--net=/run/netns/{namespace}"]
+
+
+def on_switch(state: State, name: str) -> list[str]:
+    """Return the words before a command that run it as on the switch itself: with its network, name and files."""
+    own = [*_inside(state.namespace(name)), find("unshare", "util-linux"), "--mount", "--uts"]
+    return [*own, "sh", "-c", OWN_SYSTEM, "switch", name, str(state.switches / name), str(socket_folder(state, name))]
+
+
+def _start_ssh(groups: ProcessGroups, state: State, name: str, address: str) -> None:
+    """Start the switch's SSH server, which lets the site's key in."""
+    folder = state.switches / name
+    key = folder / "ssh_host_ed25519_key"
+    if not key.exists():
+        run([find("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-f", key])
+    (folder / "authorized_keys").write_text(state.ssh_key.with_suffix(".pub").read_text())
+    (folder / "sshd_config").write_text(SSH_CONFIG.format(folder=folder, address=address))
+    command = [*on_switch(state, name), find("sshd", "openssh-server"), "-D", "-e", "-f", str(folder / "sshd_config")]
+    groups.start(f"{name}-{SSH}", command, state.logs / f"{name}-{SSH}.log")

@@ -214,6 +214,8 @@ class _Configured(TypedDict, total=False):
     ports: Mapping[str, tuple[PortPlan, ...]]
     bgp: BgpPlan | None
     lldp_interval_s: int
+    unplanned_config: Literal["remove", "keep"]
+    commit_timer_s: int
     management_vrf: str
     access_vlan: int
 
@@ -226,6 +228,8 @@ def _configured(spec: SiteSpec, layout: Layout) -> _Configured:
         "ports": {role: port_plans(spec.catalog, fabric, role) for role in layout.switches},
         "bgp": BgpPlan(**fabric.bgp.model_dump()) if layout.tiers else None,
         "lldp_interval_s": fabric.lldp_interval_s,
+        "unplanned_config": fabric.unplanned_config,
+        "commit_timer_s": fabric.commit_timer_s,
         "management_vrf": fabric.management_vrf,
         "access_vlan": fabric.access_vlan,
     }

@@ -10,19 +10,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from coldaisle.plan.kubelet import digest, kubelet_config_text
-from coldaisle.plan.model import Facts, NodePlan, PlayPlan, PoolPlan, SitePlan
+from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, SitePlan, SwitchPlan
+
+DEFAULT_MTU_BYTES = 1500
+"""What every Ethernet port has of itself (IEEE 802.3)."""
 
 VERBS = ("bmc", "os", "rdma", "gpu", "kubernetes", "verify")
 """The playbooks that run on a pool, in their order."""
 
 
 def plan_plays(plan: SitePlan) -> tuple[PlayPlan, ...]:
-    """Return the plays of the site: first the provisioner's, then each pool's, each after the one before it."""
-    pxe = _pxe_play(plan)
-    plays = [pxe] if pxe else []
+    """Return the plays of the site: the switches' and the provisioner's, then each pool's, one after the other."""
+    plays = [*_fabric_plays(plan), *_pxe_play(plan)]
+    first_after = tuple(play.name for play in plays)
     for pool in plan.pools:
-        plays += _pool_plays(plan, pool, first_after=("pxe",) if pxe else ())
+        plays += _pool_plays(plan, pool, first_after)
     return tuple(plays)
+
+
+def configured_switches(fabric: FabricPlan) -> list[SwitchPlan]:
+    """Return the switches of a fabric that a playbook configures: those that route, by FRR, and can be reached."""
+    wanted = (switch for switch in fabric.switches if switch.network_os == "frr" and switch.asn is not None)
+    return [switch for switch in wanted if switch.management_address]
+
+
+def _fabric_plays(plan: SitePlan) -> Iterator[PlayPlan]:
+    """Yield a play for each fabric with switches to configure; their lines are rendered for them, the rest is facts."""
+    for fabric in plan.fabrics.values():
+        facts: dict[str, dict[str, str | int | bool]] = {switch.name: {} for switch in configured_switches(fabric)}
+        mtu_bytes = {switch.name: switch.mtu_bytes for switch in fabric.switches}
+        for end in (end for cable in fabric.cables for end in (cable.a, cable.b) if end.device in facts):
+            facts[end.device][f"mtu.{end.port}"] = mtu_bytes[end.device] or DEFAULT_MTU_BYTES
+        if facts:
+            yield PlayPlan(name=f"fabric-{fabric.name}", playbook="fabric", facts=facts, after=())
 
 
 def host_facts(plan: SitePlan, node: NodePlan) -> dict[str, Facts]:
@@ -43,15 +63,15 @@ def _pool_plays(plan: SitePlan, pool: PoolPlan, first_after: tuple[str, ...]) ->
             after = (name,)
 
 
-def _pxe_play(plan: SitePlan) -> PlayPlan | None:
+def _pxe_play(plan: SitePlan) -> Iterator[PlayPlan]:
     provisioning = plan.provisioning
     if provisioning is None:
-        return None
+        return
     facts: dict[str, str | int | bool] = {"service.coldaisle-dnsmasq": "active", "service.nginx": "active"}
     facts |= {f"boot.{node.name}": "allowed" for node in plan.nodes if node.boot == "network"}
     for image in provisioning.images:
         facts |= {f"image.{image.name}.{file}": sha256 for file, sha256 in sorted(image.sha256.items())}
-    return PlayPlan(name="pxe", playbook="pxe", facts={provisioning.host: facts}, after=())
+    yield PlayPlan(name="pxe", playbook="pxe", facts={provisioning.host: facts}, after=())
 
 
 def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:

@@ -19,6 +19,7 @@ from coldaisle.paths import state_dir
 from coldaisle.plan.model import NodePlan, PoolPlan, ProvisioningPlan, SitePlan
 from coldaisle.plan.plays import host_facts, plan_plays
 from coldaisle.render import boot, host_files
+from coldaisle.render.frr import switch_config
 
 Vars = dict[str, Any]
 
@@ -53,13 +54,14 @@ def inventory(plan: SitePlan) -> Vars:
     """Return the inventory in the form of Ansible's YAML inventory plugin; each group lists its hosts in order."""
     hosts = [node.name for node in plan.nodes]
     provisioners = [plan.provisioning.host] if plan.provisioning else []
-    groups: dict[str, list[str]] = {"nodes": hosts, "provisioners": provisioners}
+    switches = [host for play in plan.plays if play.playbook == "fabric" for host in play.facts]
+    groups: dict[str, list[str]] = {"nodes": hosts, "provisioners": provisioners, "switches": switches}
     for node in plan.nodes:
         for group in (f"pool_{node.pool}", f"rack_{node.rack}", *_verb_groups(plan, node)):
             groups.setdefault(_group_name(group), []).append(node.name)
     return {
         "all": {
-            "hosts": {host: host_vars(plan, host) for host in (*provisioners, *hosts)},
+            "hosts": {host: host_vars(plan, host) for host in (*provisioners, *switches, *hosts)},
             "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
         }
     }
@@ -77,9 +79,23 @@ def host_vars(plan: SitePlan, host: str) -> Vars:
     if provisioning and host == provisioning.host:
         return _connection_vars(plan, provisioning.host_address) | _pxe_vars(plan, provisioning)
     node = next((node for node in plan.nodes if node.name == host), None)
-    if node is None:
+    if node is not None:
+        return _node_vars(plan, node)
+    return _switch_vars(plan, host)
+
+
+def _switch_vars(plan: SitePlan, host: str) -> Vars:
+    play = next((play for play in plan.plays if play.playbook == "fabric" and host in play.facts), None)
+    if play is None:
         raise KeyError(f"site {plan.name} has no host {host}")
-    return _node_vars(plan, node)
+    fabric = plan.fabrics[play.name.removeprefix("fabric-")]
+    address = next(switch.management_address for switch in fabric.switches if switch.name == host)
+    return _connection_vars(plan, address or "") | {
+        "fabric_config": switch_config(plan, fabric.name, host),
+        "fabric_keep_extra": fabric.unplanned_config == "keep",
+        "fabric_commit_timer_s": fabric.commit_timer_s,
+        "fabric_facts": dict(play.facts[host]),
+    }
 
 
 def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:

@@ -188,6 +188,10 @@ class FabricSpec(SpecModel):
     bgp: BgpSpec = BgpSpec()
     lldp_interval_s: Annotated[int, Field(ge=5, le=254)] = 30
     """Time between two LLDP frames: IEEE 802.1AB's own default."""
+    unplanned_config: Literal["remove", "keep"] = "remove"
+    """What becomes of sections of a switch's configuration that the plan does not have."""
+    commit_timer_s: Annotated[int, Field(ge=30, le=3600)] = 120
+    """Seconds after which a switch takes back a new configuration that could not be confirmed."""
     management_vrf: Name = "mgmt"
     """Where switches' management ports are: Cumulus Linux and SONiC have no other name for it."""
     access_vlan: Annotated[int, Field(ge=2, le=4094)] = 10

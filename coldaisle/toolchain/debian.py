@@ -45,6 +45,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "zstd": ("zstd", "compresses images"),
     "systemd-container": ("systemd-nspawn", "light hosts with an init of their own"),
     "frr": ("/usr/lib/frr/bgpd", "the routing of simulated switches"),
+    "frr-pythontools": ("/usr/lib/frr/frr-reload.py", "changes their configuration without a restart"),
     "lldpd": ("lldpd", "neighbours on the simulated cables"),
     "ibsim-utils": ("ibsim", "a simulated InfiniBand fabric"),
     "infiniband-diags": ("ibnetdiscover", "looks at it"),

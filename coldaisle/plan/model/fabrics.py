@@ -114,7 +114,9 @@ class FabricPlan:
 
     No cable joins two of its `planes`. `ports` are those of one switch of each role. `bgp` is None where the fabric
     does not route; `unnumbered` says that links between its switches have no addresses of their own. `access_vlan` is
-    the VLAN of ports that are not routed and that no tenant's network takes.
+    the VLAN of ports that are not routed and that no tenant's network takes. `unplanned_config` says what becomes of
+    sections of a switch's configuration that the plan does not have, and `commit_timer_s` how long a switch waits for a
+    new one to be confirmed.
     """
 
     name: str
@@ -131,6 +133,8 @@ class FabricPlan:
     bgp: BgpPlan | None = None
     unnumbered: bool = False
     lldp_interval_s: int | None = None
+    unplanned_config: Literal["remove", "keep"] | None = None
+    commit_timer_s: int | None = None
     management_vrf: str | None = None
     access_vlan: int | None = None
     planes: int = 1

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.coldaisle.site.plugins.module_utils import gpu_facts, os_facts, rdma_facts, service_facts
+from ansible_collections.coldaisle.site.plugins.module_utils import frr, gpu_facts, os_facts, rdma_facts, service_facts
 from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, FactError, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-HOST_FACTS: dict[str, Fact] = {**os_facts.FACTS, **rdma_facts.FACTS, **gpu_facts.FACTS, **service_facts.FACTS}
+HOST_FACTS: dict[str, Fact] = {
+    **os_facts.FACTS,
+    **rdma_facts.FACTS,
+    **gpu_facts.FACTS,
+    **service_facts.FACTS,
+    **frr.FACTS,
+}
 """Facts by kind: the part of a fact's name before its first dot."""
 
 

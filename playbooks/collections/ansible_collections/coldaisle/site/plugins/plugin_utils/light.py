@@ -22,11 +22,14 @@ HOST_MODULES = (
     "rdma_facts",
     "gpu_facts",
     "service_facts",
+    "frr_sections",
+    "frr",
     "facts",
     "run_read",
     "run_settle",
     "run_files",
     "run_join",
+    "run_switch",
 )
 """What a host may need; it compiles only what it imports."""
 
