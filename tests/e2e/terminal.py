@@ -79,8 +79,11 @@ class Terminal:
         return found
 
     def on(self, host: str, command: str) -> str:
-        """Run a shell command on a host as its administrator, and return what it printed."""
-        address = next(node.management_address for node in self.plan.nodes if node.name == host).split("/")[0]
+        """Run a shell command on a host or a switch as its administrator, and return what it printed."""
+        switches = (switch for fabric in self.plan.fabrics.values() for switch in fabric.switches)
+        addresses = {node.name: node.management_address for node in self.plan.nodes}
+        addresses |= {switch.name: switch.management_address or "" for switch in switches}
+        address = addresses[host].split("/")[0]
         options = "-o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         key = state_dir(SITE) / "keys" / "id_ed25519"
         return self.run("ssh", *options.split(), "-i", str(key), f"root@{address}", command).stdout.strip()

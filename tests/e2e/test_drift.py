@@ -20,20 +20,26 @@ def drifted(report: dict[str, Any]) -> dict[tuple[str | None, str], tuple[Any, A
     }
 
 
-def test_mtu_boot_order_and_label_are_named_and_repaired(site: Terminal) -> None:
-    """Three things changed by hand are found by host, planned and seen; `up` repairs them; then nothing is left."""
+def test_mtu_boot_order_label_and_switch_are_named_and_repaired(site: Terminal) -> None:
+    """Four things changed by hand are found by host, planned and seen; `up` repairs them; then nothing is left."""
     site.on("r01-n01", "ip link set rail0 mtu 1500")
     site.run("coldaisle", "sim", "fault", "sim", "boot-order-drift", "r02-n01")
     site.kubectl("label", "node", "r01-n02", "coldaisle.io/rack=r99", "--overwrite")
+    site.on("leaf01", "vtysh -c 'configure terminal' -c 'interface swp1' -c 'description mine'")
     found = drifted(site.drift(expect=5))
     assert found[("r01-n01", "mtu.rail0")] == (9000, 1500)
     assert ("r02-n01", "boot_order") in found
     assert found[("r01-n02", "label.coldaisle.io/rack")] == ("r01", "r99")
-    assert not [host for host, _ in found if host == "r02-n02"]
+    assert found[("leaf01", "config.interface swp1")] == (
+        "description r01-n01 rail0\nip address 198.18.128.0/31",
+        "description mine\nip address 198.18.128.0/31",
+    )
+    assert {host for host, _ in found} == {"r01-n01", "r02-n01", "r01-n02", "leaf01"}
 
     site.up()
 
     assert site.on("r01-n01", "cat /sys/class/net/rail0/mtu") == "9000"
+    assert "mine" not in site.on("leaf01", "vtysh -c 'show running-config'")
     assert not drifted(site.drift(expect=0))
 
 

@@ -42,6 +42,28 @@ def test_guests_booted_over_the_network(site: Terminal) -> None:
             assert "coldaisle.rootfs=http://" in site.on(node.name, "cat /proc/cmdline")
 
 
+def test_every_switch_has_its_sessions(site: Terminal) -> None:
+    """Each leaf has a BGP session to each spine, as the plan's cables say, and all of them are up."""
+    fabric = site.plan.fabrics["compute"]
+    between = [cable for cable in fabric.cables if cable.kind == "leaf-spine"]
+    for switch in fabric.switches:
+        summary = json.loads(site.on(switch.name, "vtysh -c 'show bgp summary json'"))
+        states = [peer["state"] for peer in summary["ipv4Unicast"]["peers"].values()]
+        ends = [cable for cable in between if switch.name in {cable.a.device, cable.b.device}]
+        assert states == ["Established"] * len(ends), switch.name
+
+
+def test_hosts_reach_each_other_through_the_switches(site: Terminal) -> None:
+    """A frame of the planned size crosses a leaf to the same rail of another host, and a spine to its other rail."""
+    sender, receiver = (next(node for node in site.plan.nodes if node.name == name) for name in ("r01-n01", "r02-n01"))
+    rail = next(nic for nic in sender.nics if nic.rail == 0)
+    for nic in (nic for nic in receiver.nics if nic.rail is not None):
+        payload_bytes = rail.mtu_bytes - 28  # less the headers of IPv4 and ICMP
+        address = (nic.address or "").split("/")[0]
+        said = site.on(sender.name, f"ping -c 3 -W 5 -M do -s {payload_bytes} -I {rail.name} {address}")
+        assert " 0% packet loss" in said, f"{nic.name}: {said}"
+
+
 def test_outputs_give_inventory_and_findings(site: Terminal) -> None:
     """`pulumi stack output` carries the Ansible inventory of every node, and what the checks found."""
     outputs = json.loads(site.run("pulumi", "stack", "output", "--json", "--stack", SITE).stdout)
