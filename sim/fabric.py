@@ -12,13 +12,14 @@ from pathlib import Path
 
 from coldaisle.plan.model import SitePlan
 from coldaisle.plan.plays import configured_switches
+from sim.network import oob_switch
 from sim.processes import ProcessGroups
 from sim.shell import find, run
 from sim.state import State
 
 DAEMONS = ("zebra", "bgpd")
-SSH = "ssh"
-PROCESSES = (*DAEMONS, SSH)
+LLDP, SSH = "lldp", "ssh"
+PROCESSES = (*DAEMONS, LLDP, SSH)
 FRR_FOLDER = Path("/usr/lib/frr")
 FRR_USER = "frr"
 """User and group that Debian's package makes for the daemons."""
@@ -37,7 +38,7 @@ FORWARDING = {
 OWN_SYSTEM = """
 set -e
 hostname "$1"
-mkdir -p "$2/run/frr" "$2/run/sshd"
+mkdir -p "$2/run/frr" "$2/run/sshd" "$2/run/lldpd"
 mount --bind "$3" "$2/run/frr"
 mount --bind "$2/etc" /etc/frr
 mount --rbind "$2/run" /run
@@ -45,6 +46,9 @@ shift 3
 exec "$@"
 """
 """Runs a command as on the switch itself: name, folder and sockets of the switch, then the command."""
+
+LLDP_SETTINGS = "configure lldp portidsubtype ifname\nconfigure lldp tx-interval 5\n"
+"""Ports by their names, as Cumulus Linux and SONiC have them; a frame more often than the usual 30 s."""
 
 SSH_CONFIG = """\
 AuthorizedKeysFile {folder}/authorized_keys
@@ -76,6 +80,10 @@ def start_switches(plan: SitePlan, state: State) -> int:
             groups.stop(f"{name}-{process}")
         start_switch(groups, state, name)
         _start_ssh(groups, state, name, names[name])
+    oob = oob_switch(plan)
+    if not groups.pids(f"{oob}-{LLDP}"):
+        _make_folders(state, oob)
+        _start_lldp(groups, state, oob)
     return len(stopped)
 
 
@@ -93,12 +101,8 @@ def remove_sockets(state: State) -> None:
 
 def start_switch(groups: ProcessGroups, state: State, name: str) -> None:
     """Start the routing daemons of one switch, and give them what the switch has kept."""
-    sockets = socket_folder(state, name)
-    shutil.rmtree(sockets, ignore_errors=True)  # an old socket would look like a daemon that listens
-    sockets.mkdir(parents=True)
-    shutil.chown(sockets, FRR_USER, FRR_USER)
-    (state.switches / name / "etc").mkdir(parents=True, exist_ok=True)
-    namespace = state.namespace(name)
+    _make_folders(state, name)
+    sockets, namespace = socket_folder(state, name), state.namespace(name)
     settings = [f"{key}={value}" for key, value in FORWARDING.items()]
     run([*_inside(namespace), find("sysctl", "procps"), "-qw", *settings])
     for daemon in DAEMONS:
@@ -107,9 +111,26 @@ def start_switch(groups: ProcessGroups, state: State, name: str) -> None:
         options += ["-i", f"{sockets}/{daemon}.pid", "-f", "/dev/null", "--log", "stdout"]
         log = state.logs / f"{name}-{daemon}.log"
         groups.start(f"{name}-{daemon}", [FRR_FOLDER / daemon, *options], log, namespace=namespace)
+    _start_lldp(groups, state, name)
     run(["sh", "-c", 'for i in $(seq 100); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
     if (state.switches / name / "etc/frr.conf").exists():
         run([*on_switch(state, name), find("vtysh", "frr"), "-b"])
+
+
+def _make_folders(state: State, name: str) -> None:
+    """Make a switch's own folders; an old socket would look like a daemon that listens, so none is left."""
+    sockets = socket_folder(state, name)
+    shutil.rmtree(sockets, ignore_errors=True)
+    sockets.mkdir(parents=True)
+    shutil.chown(sockets, FRR_USER, FRR_USER)
+    (state.switches / name / "etc").mkdir(parents=True, exist_ok=True)
+
+
+def _start_lldp(groups: ProcessGroups, state: State, name: str) -> None:
+    settings = state.switches / name / "lldpd.conf"
+    settings.write_text(LLDP_SETTINGS)
+    words = [*on_switch(state, name), find("lldpd", "lldpd"), "-d", "-O", str(settings), "-S", "Linux switch"]
+    groups.start(f"{name}-{LLDP}", words, state.logs / f"{name}-{LLDP}.log")
 
 
 def _inside(namespace: str) -> list[str]:

@@ -24,7 +24,7 @@ INTERFACE_CHARS = 15
 """Longest interface name in Linux (IFNAMSIZ less the final zero)."""
 
 LLDP_FORWARD_MASK = 0x4000
-"""Lets a bridge pass LLDP frames on, as a cable would (group_fwd_mask, bit 14 of 01:80:c2:00:00:0e)."""
+"""Lets a guest's bridge pass LLDP frames on, as a cable would (group_fwd_mask, bit 14 of 01:80:c2:00:00:0e)."""
 
 BMC_DEVICE = "bmc"
 CONTROL_PLANE = "cp"
@@ -255,9 +255,11 @@ def _batch(commands: Sequence[str], namespace: str | None = None) -> None:
 
 def _bridge_commands(prefix: str, wanted: Wiring, ports: dict[str, frozenset[str]]) -> list[str]:
     """Return the commands that make the missing bridges: no spanning tree, no learning of multicast groups."""
-    kind = f"type bridge stp_state 0 forward_delay 0 mcast_snooping 0 group_fwd_mask {LLDP_FORWARD_MASK:#x}"
+    kind = "type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+    guests = {tap.device for tap in wanted.taps}
+    forward = f" group_fwd_mask {LLDP_FORWARD_MASK:#x}"
     return [
-        f"link add name {name} netns {prefix}{device} mtu {mtu} {kind}"
+        f"link add name {name} netns {prefix}{device} mtu {mtu} {kind}{forward if device in guests else ''}"
         for device, name, mtu in wanted.bridges
         if name not in ports[device]
     ]

@@ -24,6 +24,7 @@ PACKAGES = (
     "iputils-ping",
     "kmod",
     "less",
+    "lldpd",  # neighbours, for the comparison of cables with the plan
     "nftables",
     "nginx-light",  # HTTP, on the provisioner
     "openssh-server",
@@ -125,6 +126,7 @@ ENABLED_UNITS = {
     "basic.target.wants/coldaisle-hostkeys.service": "/etc/systemd/system/coldaisle-hostkeys.service",
     "basic.target.wants/ssh.service": "/etc/systemd/system/ssh.service",
     "default.target": "/lib/systemd/system/multi-user.target",
+    "multi-user.target.wants/lldpd.service": "/lib/systemd/system/lldpd.service",
     "multi-user.target.wants/systemd-networkd.service": "/lib/systemd/system/systemd-networkd.service",
     "multi-user.target.wants/coldaisle-rdma.service": "/etc/systemd/system/coldaisle-rdma.service",
     "multi-user.target.wants/coldaisle-sriov.service": "/etc/systemd/system/coldaisle-sriov.service",
@@ -137,6 +139,7 @@ GENERATORS = "usr/lib/systemd/system-generators"
 LATE_UNITS = (
     "coldaisle-rdma.service",
     "coldaisle-sriov.service",
+    "lldpd.service",
     "systemd-logind.service",
     "systemd-networkd.service",
     "systemd-user-sessions.service",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.terminal import SITE, Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.e2e
 
@@ -62,6 +66,22 @@ def test_hosts_reach_each_other_through_the_switches(site: Terminal) -> None:
         address = (nic.address or "").split("/")[0]
         said = site.on(sender.name, f"ping -c 3 -W 5 -M do -s {payload_bytes} -I {rail.name} {address}")
         assert " 0% packet loss" in said, f"{nic.name}: {said}"
+
+
+def test_the_cables_are_as_planned(site: Terminal, tmp_path: Path) -> None:
+    """What hosts and switches see by LLDP is every data cable of the plan; BMCs speak no LLDP."""
+    fabric = site.plan.fabrics["compute"]
+    words: list[str] = []
+    for name in [*(node.name for node in site.plan.nodes), *(switch.name for switch in fabric.switches)]:
+        seen = tmp_path / f"{name}.json"
+        seen.write_text(site.on(name, "lldpcli -f json show neighbors"))
+        words += ["--seen", str(seen)]
+    done = site.run("coldaisle", "verify", "cabling", SITE, *words, "--json", expect=None)
+    report = json.loads(done.stdout)
+    assert report["findings"] == []
+    unsure = {frozenset((cable["a"]["port"], cable["b"]["port"])) for cable in report["could_not_tell"]}
+    assert all("bmc" in ports for ports in unsure), unsure
+    assert report["cables"]["as_planned"] >= len(fabric.cables)
 
 
 def test_outputs_give_inventory_and_findings(site: Terminal) -> None:

@@ -15,6 +15,7 @@ import pytest
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.digests import play_hosts
 from coldaisle.render.frr import switch_config
+from coldaisle.verify import read
 from sim.fabric import on_switch, remove_sockets, start_switch
 from sim.processes import ProcessGroups
 from sim.state import State
@@ -134,6 +135,18 @@ def test_a_line_that_frr_refuses_changes_nothing(plan: SitePlan, configured: Sta
     answer = _apply(do, LEAF, wrong)
     assert answer["failed"], answer
     assert _vtysh(configured, "show running-config") == before
+
+
+def test_neighbours_see_each_other(configured: State) -> None:
+    """LLDP on the leaf names the spine and its port, in the form that `coldaisle verify cabling` reads."""
+
+    def seen() -> set[tuple[str, str, str]]:
+        command = [*on_switch(configured, LEAF), "lldpcli", "-f", "json", "show", "neighbors"]
+        said = subprocess.run(command, capture_output=True, check=True).stdout
+        found = read(said, "leaf01.json", LEAF).neighbours
+        return {(each.local.port_label, each.remote.label, each.remote.port_label) for each in found}
+
+    _wait(lambda: ("swp17", SPINE, "swp1") in seen())
 
 
 def test_a_restart_keeps_the_configuration(plan: SitePlan, configured: State, do: Do) -> None:
