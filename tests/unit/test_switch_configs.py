@@ -67,6 +67,7 @@ def configs(name: str, system: str) -> Mapping[str, SwitchConfig]:
         ("b200-roce", "cumulus", "inband-leaf01"),
         ("b200-roce", "sonic", "storage-spine02"),
         ("b200-roce", "sonic", "inband-spine01"),
+        ("b200-roce", "sonic", "inband-leaf02"),
         ("b200-roce", "eos", "leaf01"),
         ("sim", "frr", "leaf01"),
         ("sim", "frr", "spine02"),

@@ -26,9 +26,7 @@ ADDRESSING = {
 
 def planned(system: str, nodes: int, spines: int, breakout: int, version: int, **fabric_keys: Any) -> SitePlan:  # noqa: ANN401 - keys of a fabric
     """Return the plan of a rail-optimised RoCE fabric whose switches run an operating system."""
-    # Arista's ports behind the 64 are of 25 Gb/s, so that only a switch that is broken out has uplinks.
-    lanes = 2 if system == "eos" else breakout
-    switch = {"model": MODELS[system], **({"breakout": lanes} if lanes > 1 else {})}
+    switch = {"model": MODELS[system], **({"breakout": breakout} if breakout > 1 else {})}
     fabric: dict[str, Any] = {
         "kind": "roce",
         "topology": "leaf-spine",

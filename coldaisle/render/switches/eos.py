@@ -21,12 +21,14 @@ FALLBACK_S = 5
 
 def eos_config(view: SwitchView) -> str:
     """Return the configuration of a switch for `configure replace`."""
+    overlay = view.overlay
     return _template().render(
         view=view,
-        overlay=view.overlay,
-        evpn_neighbors=view.overlay.neighbors if view.overlay else (),
-        tenants=view.overlay.tenants if view.overlay else (),
-        vlan_names={n.plan.vlan: n.title for n in view.overlay.networks} if view.overlay else {},
+        overlay=overlay,
+        evpn_neighbors=overlay.neighbors if overlay else (),
+        tenants=overlay.tenants if overlay else (),
+        vlan_names={network.plan.vlan: network.title for network in overlay.networks} if overlay else {},
+        relay_loopbacks={t.plan.name: t.relay_loopback for t in overlay.relaying} if overlay else {},
         internal_vlans=INTERNAL_VLANS,
         switch=view.switch,
         fabric=view.fabric,

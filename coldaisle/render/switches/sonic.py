@@ -14,6 +14,7 @@ from coldaisle.render.switches.sonic_overlay import (
     Rows,
     Tables,
     bgp_tables,
+    overlay_loopbacks,
     overlay_tables,
     overlay_vlans,
     portchannels,
@@ -81,8 +82,8 @@ def _ports(view: SwitchView) -> Tables:
         elif port.routed:
             interfaces[port.plan.name] = {"ipv6_use_link_local_only": "enable"}
     loopback: Rows = {"Loopback0": {}, f"Loopback0|{view.loopback_network}": {}} if view.loopback else {}
-    if view.overlay and view.overlay.vtep:
-        loopback |= {"Loopback1": {}, f"Loopback1|{view.overlay.vtep}/32": {}}
+    if view.overlay:
+        loopback |= overlay_loopbacks(view.overlay)
     return {
         "BREAKOUT_CFG": {name: {"brkout_mode": mode} for name, mode in breakouts.items()},
         "PORT": {port.plan.name: _port(view, port) for port in view.ports},
