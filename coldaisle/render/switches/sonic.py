@@ -97,9 +97,8 @@ def _breakout(port: Port) -> str:
 
 
 def _port(view: SwitchView, port: Port) -> dict[str, object]:
-    letter = chr(ord("a") + port.plan.chip_lanes[0] % (port.plan.split * port.plan.lanes) // port.plan.lanes)
     row: dict[str, object] = {
-        "alias": f"etp{port.plan.cage}{letter if port.plan.split > 1 else ''}",
+        "alias": port.plan.alias or port.plan.name,
         "index": str(port.plan.cage),
         "lanes": ",".join(map(str, port.plan.chip_lanes)),
         "speed": f"{port.rate_gbps * MBPS:g}" if port.rate_gbps < MBPS else str(int(port.rate_gbps * MBPS)),
