@@ -198,6 +198,7 @@ def test_frr_takes_its_configuration(tmp_path: Path) -> None:
         pytest.skip("FRR is not installed")
     found = {f"bonded-{name}": text for name, text in texts(plan_site(bonded("frr", **PAIRS))).items()}
     wrong = texts(planned("frr"))["leaf01"].replace("route-target import", "route-targets import", 1)
+    found["bare"] = texts(plan_site(overlay_site("frr", unnumbered=True)))["leaf01"]
     for name, text in {**found, **texts(planned("frr")), "wrong": wrong}.items():
         file = tmp_path / f"{name}.conf"
         file.write_text(text, encoding="utf-8")

@@ -13,6 +13,7 @@ from coldaisle.plan import plan_site
 from coldaisle.plan.fabric import fabric_numbers, plan_fabrics
 from coldaisle.plan.model import OverlayPlan
 from coldaisle.plan.overlay import KINDS, hand_out_numbers, kind_of
+from coldaisle.render.fabric.addresses import COLUMNS, address_table
 from coldaisle.spec.overlay import NumberRange
 from coldaisle.spec.sections import SiteSpec
 from tests.unit.overlay_sites import overlay_site
@@ -126,3 +127,20 @@ def test_room_for_vxlan_is_held_to_the_byte() -> None:
     for mtu, wanted in ((1550, 0), (1549, 1)):
         spec = overlay_site(tenants=tenants({"t": frozenset({"n"})}), mtu_bytes=mtu)
         assert len(list(check(spec, plan_site(spec)))) == wanted
+
+
+def test_the_address_table_has_tunnels_and_gateways() -> None:
+    """Every tunnel address is its leaf's, and every gateway its network's, with the one MAC of all."""
+    plan = plan_site(overlay_site())
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in address_table(plan, "f").rows]
+    overlay = planned(overlay_site())
+    tunnels = {row["device"]: row["address"] for row in rows if row["port"] == "vtep"}
+    assert tunnels == {vtep.switch: vtep.address for vtep in overlay.vteps}
+    gateways = {row["device"]: (row["port"], row["address"], row["mac"]) for row in rows if row["kind"] == "gateway"}
+    routed = [network for network in overlay.networks if network.gateway]
+    assert gateways == {f"{n.tenant}:{n.name}": (f"vlan{n.vlan}", n.gateway, overlay.gateway_mac) for n in routed}
+
+
+def test_sessions_do_not_need_addresses_of_links() -> None:
+    """Where links have none, sessions between loopbacks are the same."""
+    assert planned(overlay_site(unnumbered=True)).sessions == planned(overlay_site()).sessions
