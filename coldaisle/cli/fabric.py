@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coldaisle.cli import fabric_tables, fabric_topology
+from coldaisle.cli import fabric_tables, fabric_topology, fabric_ztp
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import Site, print_problems, write_whole
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldaisle.spec.sections import SiteSpec
 
 app = typer.Typer(
-    help="What follows from a site's fabrics: configurations of switches, tables, and topologies for others.",
+    help="What follows from a site's fabrics: switches' configurations and first boot, tables, topologies for others.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -120,5 +120,11 @@ def _with_system(spec: SiteSpec, names: tuple[str, ...], system: NetworkOs) -> S
     return replace(spec, sections=sections)
 
 
-for command in (fabric_tables.bom, fabric_tables.ports, fabric_tables.addresses, fabric_topology.topology):
+for command in (
+    fabric_tables.bom,
+    fabric_tables.ports,
+    fabric_tables.addresses,
+    fabric_topology.topology,
+    fabric_ztp.ztp,
+):
     app.command()(command)
