@@ -164,6 +164,8 @@ def test_the_command_writes_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert names == {
         "one-line_diagram.svg",
         "coolant_diagram.svg",
+        "fabric_compute.svg",
+        "fabric_oob.svg",
         "map_of_hall1.svg",
         "map_of_hall1_row1.svg",
         "front_of_hall1_row1_r01_r02.svg",
