@@ -112,7 +112,7 @@ def delivered() -> Wanted:
 
 
 def test_guids_of_the_delivery_list_name_what_has_no_name() -> None:
-    """Switches with their chip's name and hosts called localhost are known by GUIDs, which are printed without zeros."""
+    """Switches with their chip's name and hosts called localhost are known by GUIDs, printed without zeros."""
     text = subnet(infiniband(), as_planned(infiniband()))
     nameless = re.sub(
         r'"MF0;[^"]*"', '"Quantum Mellanox Technologies"', re.sub(r'"n\d+ rail\d"', '"localhost mlx5_0"', text)
