@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.frr import switch_config
-from sim.processes import ProcessGroups
+from sim.processes import POLL_S, STOP_S, ProcessGroups
 from sim.shell import find, run
 from sim.state import State
 
@@ -72,30 +73,47 @@ def remove_sockets(state: State) -> None:
 
 def _start_switch(groups: ProcessGroups, state: State, name: str) -> None:
     """Start the routing daemons of one switch with nothing configured."""
+    start_daemons(groups, name, state.namespace(name), socket_folder(state, name), state.logs)
+
+
+def start_daemons(groups: ProcessGroups, name: str, namespace: str, sockets: Path, logs: Path) -> None:
+    """Make a namespace a router and start its daemons with nothing configured; those that run are ended first."""
     for daemon in DAEMONS:
         groups.stop(f"{name}-{daemon}")
-    sockets = socket_folder(state, name)
     shutil.rmtree(sockets, ignore_errors=True)  # an old socket would look like a daemon that listens
     sockets.mkdir(parents=True)
     shutil.chown(sockets, FRR_USER, FRR_USER)
-    namespace = state.namespace(name)
     settings = [f"{key}={value}" for key, value in FORWARDING.items()]
     run([find("nsenter", "util-linux"), f"--net=/run/netns/{namespace}", find("sysctl", "procps"), "-qw", *settings])
     for daemon in DAEMONS:
         # The daemons give up root, and the group of their sockets is fixed in Debian's build.
         options = ["--vty_port", "0", "--vty_socket", str(sockets), "-z", f"{sockets}/zserv"]
         options += ["-i", f"{sockets}/{daemon}.pid", "-f", "/dev/null", "--log", "stdout"]
-        log = state.logs / f"{name}-{daemon}.log"
+        log = logs / f"{name}-{daemon}.log"
         groups.start(f"{name}-{daemon}", [FRR_FOLDER / daemon, *options], log, namespace=namespace)
+        if daemon == DAEMONS[0]:
+            _wait_for(sockets / "zserv")
+
+
+def _wait_for(socket: Path) -> None:
+    """Wait until zebra listens: a daemon that finds nobody there tries again only after ten seconds."""
+    deadline = time.monotonic() + STOP_S
+    while not socket.exists() and time.monotonic() < deadline:
+        time.sleep(POLL_S)
 
 
 def _configure(state: State, name: str, text: str) -> None:
     """Give a switch its configuration, through the shell that an operator would use."""
     path = state.switches / name / "frr.conf"
     path.parent.mkdir(exist_ok=True)
-    sockets = socket_folder(state, name)
     fresh = path.with_suffix(".new")
     fresh.write_text(text)
-    run(["sh", "-c", 'for i in $(seq 100); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
-    run([find("vtysh", "frr"), "--vty_socket", sockets, "--config_dir", path.parent, "-f", fresh])
+    load_configuration(socket_folder(state, name), fresh)
     fresh.rename(path)  # only what a switch has taken counts as its configuration
+
+
+def load_configuration(sockets: Path, file: Path) -> str:
+    """Give the daemons behind some sockets a configuration; what the shell says of it is returned."""
+    run(["sh", "-c", 'for i in $(seq 100); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
+    done = run([find("vtysh", "frr"), "--vty_socket", sockets, "--config_dir", file.parent, "-f", file])
+    return done.stdout + done.stderr
