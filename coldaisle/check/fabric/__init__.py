@@ -15,6 +15,7 @@ from coldaisle.check.fabric.shape import (
     check_planes,
     check_rails,
 )
+from coldaisle.check.fabric.survival import check_promises, check_single_points
 from coldaisle.check.fabric.switches import (
     check_network_os,
     check_switch_counts,
@@ -47,6 +48,8 @@ FABRIC_CHECKS = (
     check_shared_pools,
     check_roce_class,
     check_management_driver,
+    check_promises,
+    check_single_points,
 )
 
 __all__ = [
