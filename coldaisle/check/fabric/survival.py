@@ -42,7 +42,7 @@ def check_single_points(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Where a fabric has no words of its own, no single part above the nodes' ports cuts a node off."""
     for loss in plan.survival:
         if spec.fabrics[loss.fabric].survives is None and loss.promised and loss.hosts_cut_off:
-            yield _finding(spec, loss, "single-point-of-failure", f"{_cuts(loss)} of fabric {loss.fabric}")
+            yield _finding(spec, loss, "single-point-of-failure", f"{_cuts(loss)} fabric {loss.fabric}")
 
 
 def _cuts(loss: LossPlan) -> str:
@@ -53,6 +53,6 @@ def _finding(spec: SiteSpec, loss: LossPlan, check: str, what: str) -> Finding:
     strict = check == "not-survived"
     loc = ("fabrics", loss.fabric, "survives") if strict else ("fabrics", loss.fabric)
     have = f"`coldaisle fabric survive {spec.site.name}` has the worst loss of each kind"
-    fix = FIXES[loss.kind] if strict else f"{FIXES[loss.kind]}, or say with survives what the fabric need survive"
+    fix = FIXES[loss.kind] if strict else f"{FIXES[loss.kind]}, or say with survives what it must survive"
     severity: Severity = "error" if strict else "warning"
     return finding(spec, loc, check, what=what, have=have, fix=fix, severity=severity)
