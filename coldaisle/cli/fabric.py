@@ -1,4 +1,4 @@
-"""`coldaisle fabric`: what follows from a site's fabrics: configurations, tables, topologies, first boot, and what they survive."""
+"""`coldaisle fabric`: what follows from a site's fabrics, from configurations and tables to what they survive."""
 
 from __future__ import annotations
 
