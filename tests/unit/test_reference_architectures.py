@@ -45,8 +45,8 @@ def switches_of(plan: FabricPlan) -> Counter[str]:
 
 
 # -- NVIDIA Enterprise reference architectures --------------------------------------------------------------------
-# CPUs-GPUs-NICs-average Gb/s a GPU. East-west ports are single ports of 400G, the other adapter has two of 200G. C: each
-# adapter has a management port of its own, as a BlueField-3 has, and the node its BMC; 2-4-3 takes two more.
+# CPUs-GPUs-NICs-average Gb/s a GPU. East-west ports are single ports of 400G, the other adapter has two of 200G.
+# C: each adapter has a management port of its own, as a BlueField-3 has, and the node its BMC; 2-4-3 takes two more.
 ARCHITECTURES = {"2-4-3-200": (2, 3 + 1 + 2), "2-8-5-200": (4, 5 + 1), "2-8-9-400": (8, 9 + 1)}
 """East-west ports of 400G a node, and ports on the out-of-band network."""
 

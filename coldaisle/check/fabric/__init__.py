@@ -4,7 +4,7 @@ from coldaisle.check.fabric.ends import check_mtu, check_rates, check_uplink_rat
 from coldaisle.check.fabric.management import check_management_driver
 from coldaisle.check.fabric.optics import check_optics
 from coldaisle.check.fabric.ports import check_breakouts, check_ports_used_once, check_radix, check_switch_ports
-from coldaisle.check.fabric.roce import check_roce_class
+from coldaisle.check.fabric.roce import check_headroom, check_lossless_profiles, check_roce_class
 from coldaisle.check.fabric.routing import check_asns, check_routing_numbers, check_shared_pools
 from coldaisle.check.fabric.shape import (
     check_dark_uplinks,
@@ -47,6 +47,8 @@ FABRIC_CHECKS = (
     check_routing_numbers,
     check_shared_pools,
     check_roce_class,
+    check_headroom,
+    check_lossless_profiles,
     check_management_driver,
     check_promises,
     check_single_points,
