@@ -9,6 +9,8 @@ import pytest
 from coldaisle.check.fabric.optics import check_optics
 from coldaisle.check.fabric.plugs import Socket, Span, faults, known_ways, way_of
 from coldaisle.plan import plan_site
+from coldaisle.render.cabling import pack_of
+from coldaisle.render.cabling.order import order_lines
 from coldaisle.spec.media import LinkMedia
 from tests.unit.floor_sites import catalog, facility, pool, site, superpod
 
@@ -102,6 +104,19 @@ def test_a_cable_beyond_every_reach_is_told(away_m: int, told: list[str]) -> Non
     }  # fmt: skip
     spec = site(facility=facility(racks), fabrics={"compute": compute}, node_pools={"p": pool("n1")})
     assert [finding.have for finding in check_optics(spec, plan_site(spec))] == told
+
+
+def test_the_order_has_what_is_named() -> None:
+    """Copper that splits is ordered once for two links, fibre with the transceivers of both ends, a cage each."""
+    optics = {"cable": "mfp7e10", "lower": "mma4z00-ns", "upper": "mma4z00-ns"}
+    spec = superpod(32, managers=False, media={"node-leaf": {"cable": "mcp7y00"}, "leaf-spine": optics})
+    lines = [line for line in order_lines(spec, pack_of(spec, plan_site(spec))) if line.kind != "oob"]
+    assert [(line.item, line.kind, line.count, line.fits) for line in lines] == [
+        ("cable", "leaf-spine", 256, ("mfp7e10",)),
+        ("cable", "node-leaf", 128, ("mcp7y00",)),
+        ("transceiver", "leaf port", 128, ("mma4z00-ns",)),
+        ("transceiver", "spine port", 128, ("mma4z00-ns",)),
+    ]
 
 
 def test_what_is_not_known_is_not_told() -> None:
