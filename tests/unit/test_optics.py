@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -11,6 +12,7 @@ from coldaisle.check.fabric.plugs import Socket, Span, faults, known_ways, way_o
 from coldaisle.plan import plan_site
 from coldaisle.render.cabling import pack_of
 from coldaisle.render.cabling.order import order_lines
+from coldaisle.spec.links import FormFactor
 from coldaisle.spec.media import LinkMedia
 from tests.unit.floor_sites import catalog, facility, pool, site, superpod
 
@@ -77,6 +79,22 @@ def test_a_port_of_800g_takes_a_fibre_for_each_half() -> None:
     assert (
         list(faults(way_of(catalog(), LinkMedia(cable="mfp7e10", lower="mma4z00-ns", upper="mma4z00-ns")), span)) == []
     )
+
+
+@pytest.mark.parametrize(
+    ("cage", "fits"),
+    [
+        ("qsfp-dd", {"qsfp-dd", "qsfp56", "qsfp28"}),
+        ("qsfp112", {"qsfp112", "qsfp56", "qsfp28"}),
+        ("qsfp56", {"qsfp56", "qsfp28"}),
+        ("qsfp28", {"qsfp28"}),
+        ("osfp", {"osfp"}),
+        ("osfp-flat-top", {"osfp-flat-top"}),
+    ],
+)
+def test_a_cage_takes_older_modules_of_its_family(cage: FormFactor, fits: set[FormFactor]) -> None:
+    """QSFP-DD and QSFP cages take older QSFP modules, never newer ones; OSFP cages take their own top only."""
+    assert {plug for plug in get_args(FormFactor) if Socket((cage,)).holds(plug)} == fits
 
 
 def test_only_ways_that_fit_are_known_for_a_real_port() -> None:
