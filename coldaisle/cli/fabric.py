@@ -1,4 +1,4 @@
-"""`coldaisle fabric`: what follows from a site's fabrics: configurations, tables, topologies and first boot."""
+"""`coldaisle fabric`: what follows from a site's fabrics, from configurations and tables to what they survive."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from coldaisle.cli import fabric_tables, fabric_topology, fabric_ztp
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import Site, print_problems, write_whole
+from coldaisle.cli.survive import survive
 
 if TYPE_CHECKING:
     from coldaisle.check import CheckedSite
@@ -47,6 +48,9 @@ AsSystem = Annotated[
     System | None,
     typer.Option("--system", help="As if the site had chosen this system, for the fabrics whose switches all run it."),
 ]
+
+
+app.command()(survive)
 
 
 @app.command()

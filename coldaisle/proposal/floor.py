@@ -23,8 +23,9 @@ from coldaisle.spec.node_pools import Place, PoolSpec
 from coldaisle.spec.ranges import expand
 from coldaisle.spec.sections import SiteSpec
 
-_ELSEWHERE = frozenset(f"coldaisle.check.{name}" for name in ("addressing", "fabric", "nodes", "serving"))
-FLOOR_CHECKS = tuple(check for check in CHECKS if check.__module__ not in _ELSEWHERE)
+_ELSEWHERE = frozenset({"addressing", "fabric", "nodes", "overlay", "serving", "subnet"})
+"""Modules and packages of coldaisle.check that look at more than the floor."""
+FLOOR_CHECKS = tuple(check for check in CHECKS if check.__module__.split(".")[2] not in _ELSEWHERE)
 """Checks of power, cooling and space; what else is found depends on more than the rack."""
 
 

@@ -254,6 +254,13 @@ class PortBlock(SpecModel):
         return pattern.format(cage=number, letter=chr(ord("a") + lane), serdes=serdes, part=1 + lane)
 
 
+class Lossless(SpecModel):
+    """Lengths of cable for which SONiC's platform has a lossless buffer profile at a rate; it takes no other (F9)."""
+
+    rate_gbps: Positive
+    lengths_m: list[Positive] = Field(min_length=1)
+
+
 class Switch(Sourced, Fit, Draws):
     """
     A switch model. `ports` lists its blocks in the order in which they are numbered.
@@ -272,6 +279,8 @@ class Switch(Sourced, Fit, Draws):
     management_port: str | None = None
     management_gbps: Positive | None = None
     max_mtu_bytes: Bytes | None = None
+    lossless: list[Lossless] = Field(default_factory=list)
+    """Empty where no such table was read, or where the platform works the profiles out from the length."""
     network_os: list[NetworkOs] = Field(default_factory=list)
     """
     Operating systems that its document or their sources say it runs; a fabric that chooses none gets the first.

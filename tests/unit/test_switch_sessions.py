@@ -98,7 +98,7 @@ def test_every_planned_session_is_opened_from_both_ends(
 
 
 @pytest.mark.parametrize("system", sorted(MODELS))
-def test_unnumbered_sessions_have_both_ends(system: str) -> None:
+def test_f17_unnumbered_sessions_have_both_ends(system: str) -> None:
     """Where links have no addresses, both ports of each cable between switches open a session to the other's number."""
     plan = planned(system, 5, 2, 2, 4, unnumbered=True)
     read = read_back(plan, system)
