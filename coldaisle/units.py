@@ -6,6 +6,8 @@ Names carry the unit (`max_power_w`), so values are plain numbers, and this modu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 THIN_GAP = " "
 SMALL_FLOW = 100
 
@@ -38,3 +40,10 @@ def percent(part: float | None, whole: float) -> str:
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun: `1 rack`, `2 racks`."""
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def some_of(names: Iterable[str], most: int = 3) -> str:
+    """Return names, sorted, with a count of those beyond the first few: `a, b, c and 4 more`."""
+    listed = sorted(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

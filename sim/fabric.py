@@ -8,12 +8,13 @@ configures it logs in. In its SSH sessions `/etc/frr` and `/run` are the switch'
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 from coldaisle.plan.model import SitePlan
 from coldaisle.plan.plays import configured_switches
 from sim.network import oob_switch
-from sim.processes import ProcessGroups
+from sim.processes import POLL_S, STOP_S, ProcessGroups
 from sim.shell import find, run
 from sim.state import State
 
@@ -76,13 +77,14 @@ def start_switches(plan: SitePlan, state: State) -> int:
     names = switch_names(plan)
     stopped = [name for name in names if not all(groups.pids(f"{name}-{process}") for process in PROCESSES)]
     for name in stopped:
-        for process in PROCESSES:
+        for process in (LLDP, SSH):
             groups.stop(f"{name}-{process}")
         start_switch(groups, state, name)
         _start_ssh(groups, state, name, names[name])
     oob = oob_switch(plan)
     if not groups.pids(f"{oob}-{LLDP}"):
-        _make_folders(state, oob)
+        _make_sockets(socket_folder(state, oob))
+        (state.switches / oob / "etc").mkdir(parents=True, exist_ok=True)
         _start_lldp(groups, state, oob)
     return len(stopped)
 
@@ -101,29 +103,50 @@ def remove_sockets(state: State) -> None:
 
 def start_switch(groups: ProcessGroups, state: State, name: str) -> None:
     """Start the routing daemons of one switch, and give them what the switch has kept."""
-    _make_folders(state, name)
-    sockets, namespace = socket_folder(state, name), state.namespace(name)
+    start_daemons(groups, name, state.namespace(name), socket_folder(state, name), state.logs)
+    (state.switches / name / "etc").mkdir(parents=True, exist_ok=True)
+    _start_lldp(groups, state, name)
+    _wait_for(socket_folder(state, name) / "bgpd.vty")
+    if (state.switches / name / "etc/frr.conf").exists():
+        run([*on_switch(state, name), find("vtysh", "frr"), "-b"])
+
+
+def start_daemons(groups: ProcessGroups, name: str, namespace: str, sockets: Path, logs: Path) -> None:
+    """Make a namespace a router and start its daemons with nothing configured; those that run are ended first."""
+    for daemon in DAEMONS:
+        groups.stop(f"{name}-{daemon}")
+    _make_sockets(sockets)
     settings = [f"{key}={value}" for key, value in FORWARDING.items()]
     run([*_inside(namespace), find("sysctl", "procps"), "-qw", *settings])
     for daemon in DAEMONS:
         # The daemons give up root, and the group of their sockets is fixed in Debian's build.
         options = ["--vty_port", "0", "--vty_socket", str(sockets), "-z", f"{sockets}/zserv"]
         options += ["-i", f"{sockets}/{daemon}.pid", "-f", "/dev/null", "--log", "stdout"]
-        log = state.logs / f"{name}-{daemon}.log"
+        log = logs / f"{name}-{daemon}.log"
         groups.start(f"{name}-{daemon}", [FRR_FOLDER / daemon, *options], log, namespace=namespace)
-    _start_lldp(groups, state, name)
-    run(["sh", "-c", 'for i in $(seq 100); do [ -S "$0/bgpd.vty" ] && exit; sleep 0.1; done; exit 1', sockets])
-    if (state.switches / name / "etc/frr.conf").exists():
-        run([*on_switch(state, name), find("vtysh", "frr"), "-b"])
+        if daemon == DAEMONS[0]:
+            _wait_for(sockets / "zserv")  # a daemon that finds nobody there tries again only after ten seconds
 
 
-def _make_folders(state: State, name: str) -> None:
-    """Make a switch's own folders; an old socket would look like a daemon that listens, so none is left."""
-    sockets = socket_folder(state, name)
+def _make_sockets(sockets: Path) -> None:
+    """Make an empty folder for sockets: an old one would look like a daemon that listens."""
     shutil.rmtree(sockets, ignore_errors=True)
     sockets.mkdir(parents=True)
     shutil.chown(sockets, FRR_USER, FRR_USER)
-    (state.switches / name / "etc").mkdir(parents=True, exist_ok=True)
+
+
+def _wait_for(socket: Path) -> None:
+    """Wait until a daemon listens."""
+    deadline = time.monotonic() + STOP_S
+    while not socket.exists() and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+
+
+def load_configuration(sockets: Path, file: Path) -> str:
+    """Give the daemons behind some sockets a configuration; what the shell says of it is returned."""
+    _wait_for(sockets / "bgpd.vty")
+    done = run([find("vtysh", "frr"), "--vty_socket", sockets, "--config_dir", file.parent, "-f", file])
+    return done.stdout + done.stderr
 
 
 def _start_lldp(groups: ProcessGroups, state: State, name: str) -> None:

@@ -293,6 +293,11 @@ def _address_commands(device: str, links: Sequence[Link]) -> list[str]:
 
 def disconnect(prefix: str, site: str) -> None:
     """Delete every namespace of a site with its ports, and this machine's port; links end with either end."""
+    remove_namespaces(prefix)
+    run([_ip(), "link", "delete", f"ca-{site}0"[:INTERFACE_CHARS]], check=False)
+
+
+def remove_namespaces(prefix: str) -> None:
+    """Delete every namespace whose name starts with `prefix`, with its ports."""
     for name in sorted(namespaces(prefix)):
         run([_ip(), "netns", "delete", name])
-    run([_ip(), "link", "delete", f"ca-{site}0"[:INTERFACE_CHARS]], check=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from coldaisle.check.finding import Finding, Severity, finding
@@ -12,6 +12,7 @@ from coldaisle.plan.model import SitePlan
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.node_pools import PlacedNode
 from coldaisle.spec.sections import SiteSpec
+from coldaisle.units import some_of
 
 HOST_NAME = re.compile(r"(?=.{1,63}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 """A DNS label (RFC 1123): also a Kubernetes node's name and a label's value."""
@@ -119,16 +120,10 @@ def check_boot_macs(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
         if node.boot == "network" and not any(nic.mac for nic in node.nics if nic.name == node.boot_nic):
             missing[node.pool].append(node.name)
     for pool, names in sorted(missing.items()):
-        what = f"pool {pool} boots over the network, and no MAC address is known of {_some(names)}"
+        what = f"pool {pool} boots over the network, and no MAC address is known of {some_of(names)}"
         fix = "add them to hardware, with macs, from the vendor's delivery list"
         severity: Severity = "error" if spec.hardware else "warning"
         yield finding(spec, ("node_pools", pool, "boot"), "missing-mac", what=what, fix=fix, severity=severity)
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""  # noqa: PLR2004 - three names tell enough
-    return ", ".join(listed[:3]) + more
 
 
 def check_network_boot(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from itertools import combinations
 from coldaisle.check.finding import Finding, finding
 from coldaisle.plan.breakout import chosen_os
 from coldaisle.plan.model import FabricPlan, OverlayPlan, SitePlan, TenantNetworkPlan
-from coldaisle.plan.overlay import KINDS, RESERVED_VLANS, SYSTEMS, overlay_numbers
+from coldaisle.plan.overlay import KINDS, RESERVED_VLANS, SYSTEMS, kind_of, overlay_numbers
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.overlay import NumberRange, OverlaySpec
 from coldaisle.spec.sections import SiteSpec
@@ -86,6 +86,28 @@ def check_overlay_pools(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 what = f"pool {kind}s, {pool.first} to {pool.last}, is too small: {outside[0]} gets {given[outside[0]]}"
                 loc = ("fabrics", name, "overlay", "pools", f"{kind}s")
                 yield finding(spec, loc, "pool-too-small", what=what, fix="raise its last")
+
+
+def check_overlay_allocations(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Where an overlay's numbers stand in allocations.yaml, all of them do, so that nobody's moves."""
+    for name, _, asked, _ in _overlays(spec, plan):
+        numbers, known = (
+            overlay_numbers(spec, name),
+            {kind: spec.allocations.get(kind_of(name, kind)) for kind in KINDS},
+        )
+        if not any(known.values()):
+            continue
+        missing = {
+            key
+            for kind in KINDS
+            for key in getattr(numbers, kind)
+            if key not in (known[kind] or {}) and key not in _written(asked, "vlan" if kind == "vlan" else "vni")
+        }
+        if missing:
+            what = f"numbers of {', '.join(sorted(missing))} are not in allocations.yaml: a new tenant may move them"
+            fix = f"run coldaisle plan {spec.site.name} --allocate, and commit the file"
+            loc = ("fabrics", name, "overlay", "tenants")
+            yield finding(spec, loc, "not-allocated", what=what, fix=fix, severity="warning")
 
 
 def _written(asked: OverlaySpec, key: str) -> set[str]:
@@ -282,6 +304,7 @@ OVERLAY_CHECKS = (
     check_vnis,
     check_tenant_vlans,
     check_overlay_pools,
+    check_overlay_allocations,
     check_tenant_subnets,
     check_gateways,
     check_vteps,

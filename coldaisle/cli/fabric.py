@@ -1,4 +1,4 @@
-"""`coldaisle fabric`: what follows from a site's fabrics: configurations, tables, topologies and first boot."""
+"""`coldaisle fabric`: what follows from a site's fabrics, from configurations and tables to what they survive."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coldaisle.cli import fabric_tables, fabric_topology
+from coldaisle.cli import fabric_tables, fabric_topology, fabric_ztp
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import Site, print_problems, write_whole
+from coldaisle.cli.survive import survive
 
 if TYPE_CHECKING:
     from coldaisle.check import CheckedSite
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from coldaisle.spec.sections import SiteSpec
 
 app = typer.Typer(
-    help="What follows from a site's fabrics: configurations of switches, tables, and topologies for others.",
+    help="What follows from a site's fabrics: switches' configurations and first boot, tables, topologies for others.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -47,6 +48,9 @@ AsSystem = Annotated[
     System | None,
     typer.Option("--system", help="As if the site had chosen this system, for the fabrics whose switches all run it."),
 ]
+
+
+app.command()(survive)
 
 
 @app.command()
@@ -120,5 +124,11 @@ def _with_system(spec: SiteSpec, names: tuple[str, ...], system: NetworkOs) -> S
     return replace(spec, sections=sections)
 
 
-for command in (fabric_tables.bom, fabric_tables.ports, fabric_tables.addresses, fabric_topology.topology):
+for command in (
+    fabric_tables.bom,
+    fabric_tables.ports,
+    fabric_tables.addresses,
+    fabric_topology.topology,
+    fabric_ztp.ztp,
+):
     app.command()(command)

@@ -1,4 +1,4 @@
-"""`coldaisle pictures`: a site's racks, rows, halls, power chain and cooling as SVG files."""
+"""`coldaisle pictures`: a site's racks, rows, halls, power chain, cooling and fabrics as SVG files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Folder = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="
 
 def pictures(site: Site, *, output: Folder) -> None:
     """
-    Draw a site as self-contained SVG: its racks from both sides, its halls and rows, power chain and cooling.
+    Draw a site as self-contained SVG: its racks from both sides, its halls and rows, power chain, cooling and fabrics.
 
     The same site gives the same files, to the byte.
 

@@ -15,6 +15,7 @@ from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import AsJson, Site, print_json
 
 if TYPE_CHECKING:
+    from coldaisle.check import CheckedSite
     from coldaisle.plan.model import SitePlan
     from sim.site import SiteStatus
 
@@ -143,6 +144,52 @@ def load(
         raise typer.Exit(ExitCode.CHECK_FAILED)
 
 
+@app.command()
+def fabric(  # noqa: PLR0913 - the options of a command
+    site: Site,
+    *,
+    name: Annotated[str | None, typer.Option("--fabric", metavar="NAME", help="Only this fabric.")] = None,
+    hosts_per_leaf: Annotated[
+        int, typer.Option("--hosts-per-leaf", min=1, help="Hosts that run for each leaf, of those that are planned.")
+    ] = 2,
+    pull: Annotated[
+        list[str] | None, typer.Option("--pull", metavar="CABLE", help="Leave a cable out: DEVICE:PORT of an end.")
+    ] = None,
+    swap: Annotated[
+        tuple[str, str] | None, typer.Option("--swap", metavar="CABLE CABLE", help="Exchange two cables' upper plugs.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Run a fabric as it is planned, and check what was planned of it: the twin.
+
+    Routed fabrics run their generated FRR configurations, a network namespace a switch; InfiniBand ones run in ibsim
+    with opensm. Nothing is joined to this machine's networks, and nothing stays (docs/twin.md).
+
+    Exit status: 0 all is as planned, 2 it cannot run here, 3 a check could not be run, 4 a check failed.
+
+    Example: coldaisle sim fabric b200-roce --fabric storage --hosts-per-leaf 1
+    """
+    checked = _checked(site)
+    with _told():
+        from sim.twin.cables import Mistakes  # noqa: PLC0415
+        from sim.twin.report import as_json as plain  # noqa: PLC0415
+        from sim.twin.report import print_reports  # noqa: PLC0415
+        from sim.twin.run import Request, run_twins  # noqa: PLC0415
+
+        mistakes = Mistakes(tuple(pull or ()), (swap,) if swap else ())
+        request = Request(name, hosts_per_leaf, mistakes)
+        reports = run_twins(checked.spec, checked.plan, request, _progress())
+    if as_json:
+        print_json(plain(reports))
+    else:
+        print_reports(reports)
+    if any(report.count("failed") for report in reports):
+        raise typer.Exit(ExitCode.CHECK_FAILED)
+    if any(report.count("not run") for report in reports):
+        raise typer.Exit(ExitCode.COULD_NOT_TELL)
+
+
 def _fault(plan: SitePlan, name: str, host: str, options: dict[str, Any], *, clear: bool) -> None:
     from sim import faults  # noqa: PLC0415
     from sim.requirements import require_root  # noqa: PLC0415
@@ -175,16 +222,20 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _plan(site: str) -> SitePlan:
     """Return the plan of a site; one with errors is not simulated."""
+    return _checked(site).plan
+
+
+def _checked(site: str) -> CheckedSite:
+    """Return a site without errors."""
     from coldaisle.check import open_site  # noqa: PLC0415
     from coldaisle.cli.output import print_problems  # noqa: PLC0415
     from coldaisle.spec import site_folder  # noqa: PLC0415
 
     checked = open_site(site_folder(site))
-    errors = [finding for finding in checked.findings if finding.severity == "error"]
-    if errors:
-        print_problems(errors, err=True)
+    if checked.errors:
+        print_problems(checked.errors, err=True)
         raise typer.Exit(ExitCode.CHECK_FAILED)
-    return checked.plan
+    return checked
 
 
 def _name(site: str) -> str:

@@ -84,6 +84,7 @@ def _port_plan(block: PortBlock, index: int, whole: PortBlock | None) -> PortPla
         rate_gbps=block.rate_gbps,
         lanes=block.port_lanes,
         chip_lanes=block.sonic_lanes(index),
+        alias=block.sonic_alias(index),
     )
 
 

@@ -256,7 +256,7 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         rack=switch.rack,
         ports=layout.models[switch.role].port_count,
         ports_used=ports_used,
-        rail=switch.index % layout.rails if layout.spec.rail_optimized and switch.role == "leaf" else None,
+        rail=switch.index % layout.rails if layout.spec.rail_optimized and switch.role in {"leaf", "oob"} else None,
         asn=_asn(layout, numbers.asn, switch),
         loopback=_loopback(numbers.loopbacks, layout, switch),
         management_address=site.management.get(switch.name),
@@ -264,7 +264,7 @@ def _switch(site: _Site, layout: Layout, numbers: _Numbers, switch: SwitchAt, po
         rack_unit=switch.rack_unit,
         network_os=chosen_os(layout.spec, model),
         management_port=model.management_port,
-        plane=layout.tiers.plane_of(switch.role, switch.index) if layout.tiers and layout.spec.planes > 1 else None,
+        plane=layout.plane_of(switch),
         mac=_mac(site.spec, switch.name),
         **_management_network(site.spec),
     )

@@ -78,6 +78,14 @@ class Layout:
         """Return leaves in a group, over all planes."""
         return self.rails * self.spec.planes
 
+    def plane_of(self, switch: SwitchAt) -> int | None:
+        """Return the plane of a switch; None where there is one plane only."""
+        if self.spec.planes == 1:
+            return None
+        if self.tiers is None:
+            return switch.index // self.rails % self.spec.planes
+        return self.tiers.plane_of(switch.role, switch.index)
+
 
 def ports_of(device: str, system: System, spec: FabricSpec) -> tuple[PortAt, ...]:
     """Return the ports of a device that a fabric takes, in the order in which they are plugged in."""
@@ -241,7 +249,8 @@ def _managers(spec: FabricSpec) -> tuple[tuple[str, str], ...]:
 
 def _switches(name: str, spec: FabricSpec, tiers: Tiers | None, groups: int) -> dict[str, tuple[SwitchAt, ...]]:
     if tiers is None:
-        return {"oob": _tier("oob", spec.switch, name, groups)}
+        rails = spec.rails if spec.rail_optimized else 1
+        return {"oob": _tier("oob", spec.switch, name, groups * rails * spec.planes)}
     counts = {"leaf": tiers.leaves, "spine": tiers.spines, "core": tiers.cores}
     return {role: _tier(role, group_of(spec, role), role, count) for role, count in counts.items() if count}
 

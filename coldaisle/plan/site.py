@@ -14,6 +14,7 @@ from coldaisle.plan.node_pools import plan_pools, plan_provisioning
 from coldaisle.plan.nodes import plan_nodes
 from coldaisle.plan.plays import plan_plays
 from coldaisle.plan.serving import plan_endpoints
+from coldaisle.plan.survival import plan_survival
 from coldaisle.spec.sections import SiteSpec
 
 
@@ -21,11 +22,11 @@ def plan_site(spec: SiteSpec) -> SitePlan:
     """Return everything that follows from a spec. Pure: no clock, no chance, no files."""
     fabrics = plan_fabrics(spec)
     nodes = plan_nodes(spec, fabrics)
-    endpoints = plan_endpoints(spec)
+    endpoints, facility = plan_endpoints(spec), plan_facility(spec, fabrics)
     plan = SitePlan(
         name=spec.site.name,
         domain=spec.site.domain,
-        facility=plan_facility(spec, fabrics),
+        facility=facility,
         fabrics=fabrics,
         nodes=nodes,
         pools=plan_pools(spec, nodes, fabrics),
@@ -36,5 +37,6 @@ def plan_site(spec: SiteSpec) -> SitePlan:
         autoscaler=plan_autoscaler(spec, endpoints),
         plays=(),
         admin_private_key_file=spec.site.admin_key_file,
+        survival=plan_survival(spec, fabrics, facility),
     )
     return replace(plan, plays=plan_plays(plan))

@@ -122,8 +122,10 @@ class Wiring:
             return
         # With three tiers, the links of both upper tiers take turns in the pool, so that each grows by itself.
         step = 2 if tiers.cores else 1
-        leaf_links = leaf_spine_links(tiers)
-        yield from self._uplinks("leaf-spine", leaf_links, self.layout.down_ports, self.layout.uplinks, 0, step)
+        leaf_links, down = leaf_spine_links(tiers), self.layout.down_ports
+        # Each port that could go up has its place in the pool, cabled or not: so a spine more moves no address.
+        places = max(self.layout.uplinks, fabric_port_count(self.layout.models["leaf"]) - down)
+        yield from self._uplinks("leaf-spine", leaf_links, down, places, 0, step)
         if tiers.cores:
             half = fabric_port_count(self.layout.models["spine"]) // 2
             yield from self._uplinks("spine-core", spine_core_links(tiers), half, half, 1, step)

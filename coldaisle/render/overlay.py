@@ -6,6 +6,7 @@ Looked up once for all switches of a fabric, so that no two languages can differ
 
 from __future__ import annotations
 
+import ipaddress
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from coldaisle.plan.model import FabricPlan, OverlayPlan, TenantNetworkPlan, Ten
 
 EVPN_HOPS = 2
 """Time to live of an overlay session: a loopback is one hop behind the port that leads to its switch."""
+FIRST_RELAY_LOOPBACK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,15 @@ class LeafTenant:
     plan: TenantPlan
     route_distinguisher: str
 
+    @property
+    def relay_loopback(self) -> int:
+        """
+        Return the number of the loopback that DHCP requests leave from, on systems that number them up to 999.
+
+        It follows the transit VLAN, so that it stays; 0 and 1 are the underlay's.
+        """
+        return FIRST_RELAY_LOOPBACK + self.plan.transit_vlan % (1000 - FIRST_RELAY_LOOPBACK)
+
 
 @dataclass(frozen=True, slots=True)
 class SwitchOverlay:
@@ -68,6 +79,26 @@ class SwitchOverlay:
     def relays(self) -> tuple[LeafNetwork, ...]:
         """Return the networks whose DHCP requests it passes on."""
         return tuple(network for network in self.gateways if network.plan.relays)
+
+    @property
+    def relaying(self) -> tuple[LeafTenant, ...]:
+        """
+        Return the tenants whose DHCP requests it passes on.
+
+        Their VRFs have the tunnel address too, for answers to come back to: a gateway's address is on every leaf.
+        """
+        names = {network.plan.tenant for network in self.relays}
+        return tuple(tenant for tenant in self.tenants if tenant.plan.name in names)
+
+    def servers_networks(self, network: LeafNetwork) -> tuple[LeafNetwork, ...]:
+        """Return the networks of the same tenant on this leaf that have one of a network's DHCP servers."""
+        servers = [ipaddress.ip_address(server) for server in network.plan.relays]
+        return tuple(
+            other
+            for other in self.gateways
+            if other.plan.tenant == network.plan.tenant
+            and any(server in ipaddress.ip_network(other.plan.subnet or "0.0.0.0/32") for server in servers)
+        )
 
 
 def switch_overlays(fabric: FabricPlan) -> dict[str, SwitchOverlay]:

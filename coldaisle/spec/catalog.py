@@ -160,19 +160,30 @@ class SonicPorts(SpecModel):
     """
     How SONiC numbers a block's ports: the number in a port's name, and the electrical lanes of the switch chip.
 
-    Both count from the first port on, by `step` and by `lane_step` from one cage to the next. `lane_step` is left out
-    where no platform file was read; then there is no configuration for SONiC.
+    Both count from the first port on, by `step` and by `lane_step` from one cage to the next; where lanes follow no
+    step, `cage_lanes` has the first one of each cage. Both are left out where no platform file was read; then there is
+    no configuration for SONiC. `alias` and, for a port that is broken out, `split_alias` are the names of the front.
     """
 
     first: Annotated[int, Field(ge=0)] = 0
     step: Count
     first_lane: Annotated[int, Field(ge=0)] = 0
     lane_step: Count | None = None
+    cage_lanes: list[Annotated[int, Field(ge=0)]] = Field(default_factory=list)
+    alias: str = "etp{cage}"
+    split_alias: str = "etp{cage}{letter}"
 
     def behind(self, cages: int) -> SonicPorts:
         """Return the numbers of what stands behind some cages."""
         lane = self.first_lane + cages * (self.lane_step or 0)
-        return self.model_copy(update={"first": self.first + cages * self.step, "first_lane": lane})
+        update = {"first": self.first + cages * self.step, "first_lane": lane, "cage_lanes": self.cage_lanes[cages:]}
+        return self.model_copy(update=update)
+
+    def cage_lane(self, cage: int) -> int | None:
+        """Return the first lane of a cage counted from 0; None where the catalog does not say."""
+        if self.cage_lanes:
+            return self.cage_lanes[cage] if cage < len(self.cage_lanes) else None
+        return None if self.lane_step is None else self.first_lane + cage * self.lane_step
 
 
 class PortBlock(SpecModel):
@@ -226,11 +237,28 @@ class PortBlock(SpecModel):
 
     def sonic_lanes(self, index: int) -> tuple[int, ...]:
         """Return the switch chip's lanes of a port as SONiC counts them; none where the catalog does not say."""
-        if self.sonic is None or self.sonic.lane_step is None:
-            return ()
         cage, lane = divmod(index, self.ports_per_cage)
-        first = self.sonic.first_lane + cage * self.cage_step * self.sonic.lane_step + lane * self.port_lanes
+        start = self.sonic.cage_lane(cage * self.cage_step) if self.sonic else None
+        if start is None:
+            return ()
+        first = start + lane * self.port_lanes
         return tuple(range(first, first + self.port_lanes))
+
+    def sonic_alias(self, index: int) -> str | None:
+        """Return the name of a port on the front, as SONiC's platform files write it; None where there is none."""
+        if self.sonic is None:
+            return None
+        cage, lane = divmod(index, self.ports_per_cage)
+        pattern = self.sonic.split_alias if self.ports_per_cage > 1 else self.sonic.alias
+        number, serdes = self.first + cage * self.cage_step, 1 + lane * self.port_lanes
+        return pattern.format(cage=number, letter=chr(ord("a") + lane), serdes=serdes, part=1 + lane)
+
+
+class Lossless(SpecModel):
+    """Lengths of cable for which SONiC's platform has a lossless buffer profile at a rate; it takes no other (F9)."""
+
+    rate_gbps: Positive
+    lengths_m: list[Positive] = Field(min_length=1)
 
 
 class Switch(Sourced, Fit, Draws):
@@ -251,6 +279,8 @@ class Switch(Sourced, Fit, Draws):
     management_port: str | None = None
     management_gbps: Positive | None = None
     max_mtu_bytes: Bytes | None = None
+    lossless: list[Lossless] = Field(default_factory=list)
+    """Empty where no such table was read, or where the platform works the profiles out from the length."""
     network_os: list[NetworkOs] = Field(default_factory=list)
     """
     Operating systems that its document or their sources say it runs; a fabric that chooses none gets the first.

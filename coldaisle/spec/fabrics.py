@@ -16,9 +16,11 @@ from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
 from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.overlay import BondSpec, Mtu, OverlaySpec
 from coldaisle.spec.ranges import RangeError, expand
-from coldaisle.spec.sourced import Bytes
+from coldaisle.spec.sourced import Bytes, Share
 from coldaisle.spec.subnet import SubnetSpec
 
+LossKind = Literal["link", "uplink", "optic", "leaf", "spine", "core", "feed", "upstream"]
+"""A node's cable, one between switches, a transceiver, a switch of a tier, a rack's feed, a part above the feeds."""
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
 
@@ -133,6 +135,17 @@ class FabricManagers(SpecModel):
     """Pattern of port names, counted from 0."""
 
 
+class SurvivalSpec(SpecModel):
+    """
+    What a fabric must survive: the loss of any one part of these kinds, without a node cut off from the others.
+
+    `bisection_left` is the share of the bandwidth between two halves of the leaves that must be left in each case.
+    """
+
+    loss_of: list[LossKind] = Field(min_length=1)
+    bisection_left: Share = 0.0
+
+
 class FabricSpec(SpecModel):
     """
     One fabric.
@@ -179,6 +192,8 @@ class FabricSpec(SpecModel):
     """Where link addresses come from; left out, `addressing.fabric_links`. Two routed fabrics need a pool each."""
     loopbacks: AddressPool | None = None
     """Where loopbacks come from; left out, `addressing.loopbacks`."""
+    survives: SurvivalSpec | None = None
+    """What it must survive; left out, whatever its shape and the number of its nodes' ports allow."""
     asn: FabricAsn | None = None
     """Autonomous system numbers; left out, `addressing.asn`."""
     network_os: NetworkOs | None = None

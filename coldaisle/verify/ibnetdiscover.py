@@ -63,7 +63,14 @@ def _told(block: _Block, number: str | None, port_guid: str | None) -> Told:
     name = None if BAD_TEXT in block.name else block.name
     if block.is_switch:
         managed = _MANAGED.match(name or "")
-        return Told(managed[1] if managed else name, number=int(number) if number else None)
+        own = _guid(block.guid.partition("-")[2])
+        return Told(managed[1] if managed else name, number=int(number) if number else None, guid=own)
     host, _, adapter = (name or "").partition(" ")
-    mac = guid_mac(port_guid or block.guid.partition("-")[2])
-    return Told(host or None, (adapter,) if adapter else (), (mac,) if mac else ())
+    digits = port_guid or block.guid.partition("-")[2]
+    mac = guid_mac(digits)
+    return Told(host or None, (adapter,) if adapter else (), (mac,) if mac else (), guid=_guid(digits))
+
+
+def _guid(digits: str) -> str:
+    """Return a GUID as the delivery list has it; some are printed without the zeros at their front."""
+    return f"0x{digits:0>16}"

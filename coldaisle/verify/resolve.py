@@ -150,12 +150,15 @@ def _unnamed(told: Told) -> str:
 
 def _device(wanted: Wanted, told: Told, notes: set[str]) -> tuple[str | None, tuple[str, ...]]:
     """Return the device, or those that it may be."""
+    by_guid = wanted.guids.get(told.guid or "")
     by_mac = {wanted.macs[mac].device for mac in told.macs if mac in wanted.macs}
+    delivered = {by_guid.device} if by_guid else by_mac
     named = wanted.named(told.name) if told.name else ()
-    if len(by_mac) == 1:
-        (device,) = by_mac
+    if len(delivered) == 1:
+        (device,) = delivered
         if named and device not in named:
-            notes.add(f"{told.name} has an address of {device} in the delivery list, and is taken for {device}")
+            what = "the GUID" if by_guid else "an address"
+            notes.add(f"{told.name} has {what} of {device} in the delivery list, and is taken for {device}")
         return device, ()
     if len(named) != 1:
         return None, named
@@ -168,6 +171,8 @@ def _port(wanted: Wanted, told: Told, device: str) -> str | None:
     known = wanted.devices[device]
     if told.number is not None:
         return known.ports[told.number - 1] if 0 < told.number <= len(known.ports) else None
+    if by_guid := wanted.guids.get(told.guid or ""):
+        return by_guid.port or None
     for name in told.ports:
         if port := known.port(name):
             return port

@@ -27,13 +27,15 @@ class Told:
     """
     A device, or a port of it, as somebody tells of it.
 
-    `ports` are names that the port may have, the surest one first. `number` is an InfiniBand switch's port number.
+    `ports` are names that the port may have, the surest one first. `number` is an InfiniBand switch's port number, and
+    `guid` the GUID of such a switch or of an adapter's port, as 0x and 16 digits.
     """
 
     name: str | None = None
     ports: tuple[str, ...] = ()
     macs: tuple[str, ...] = ()
     number: int | None = None
+    guid: str | None = None
 
     @property
     def label(self) -> str:

@@ -66,6 +66,8 @@ class Wanted:
     macs: Mapping[str, End]
     places: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     domain: str = ""
+    guids: Mapping[str, End] = field(default_factory=dict)
+    """Ends by the GUIDs that the delivery list knows; that of a switch names no port."""
 
     @cached_property
     def by_end(self) -> dict[End, WantedCable]:
@@ -125,7 +127,7 @@ def wanted(spec: SiteSpec, plan: SitePlan) -> Wanted:
         known = devices.get(name) or Device(name, is_switch=False, ports=())
         devices[name] = replace(known, ports=tuple(dict.fromkeys((*known.ports, *cabled))))
     places = {one.device: (rack.name, one.rack_unit) for rack in plan.facility.racks for one in rack.devices}
-    return Wanted(cables, devices, dict(_macs(spec, devices)), places, plan.domain.lower())
+    return Wanted(cables, devices, dict(_macs(spec, devices)), places, plan.domain.lower(), dict(_guids(plan)))
 
 
 def _devices(spec: SiteSpec, plan: SitePlan) -> Iterator[Device]:
@@ -154,6 +156,13 @@ def _cabled_ports(cables: Iterable[WantedCable]) -> dict[str, tuple[str, ...]]:
         for end in cable.ends:
             ports.setdefault(end.device, []).append(end.port)
     return {device: tuple(names) for device, names in ports.items()}
+
+
+def _guids(plan: SitePlan) -> Iterator[tuple[str, End]]:
+    for fabric in plan.fabrics.values():
+        for name, guid in fabric.subnet.guids.items() if fabric.subnet else ():
+            device, _, port = name.partition(":")
+            yield guid, End(device=device, port=port)
 
 
 def _macs(spec: SiteSpec, devices: Mapping[str, Device]) -> Iterator[tuple[str, End]]:

@@ -49,12 +49,21 @@ def plan_h100_pod() -> Figures:
     return {"plan_h100_pod_cpu_s": used, "plan_h100_pod_mib": largest}
 
 
-def load_plan_check_2048() -> Figures:
+def plan_16384() -> Figures:
     """Load, plan and check of 2,048 nodes, 16,384 GPUs, four fabrics of three tiers."""
+    return _large_site("plan_16384", large_site.UNITS)
+
+
+def plan_65536() -> Figures:
+    """Load, plan and check of four times as much: 8,192 nodes, all that three tiers of 64 ports carry."""
+    return _large_site("plan_65536", large_site.UNITS_OF_65536_GPUS)
+
+
+def _large_site(name: str, units: int) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
-        large_site.write(Path(folder))
+        large_site.write(Path(folder), units)
         used, largest = _open_site(Path(folder))
-    return {"load_plan_check_2048_cpu_s": used, "load_plan_check_2048_mib": largest}
+    return {f"{name}_cpu_s": used, f"{name}_mib": largest}
 
 
 def preview_h100_pod() -> Figures:
@@ -116,7 +125,8 @@ FIGURES: dict[str, Callable[[], Figures]] = {
     each.__name__: each
     for each in (
         plan_h100_pod,
-        load_plan_check_2048,
+        plan_16384,
+        plan_65536,
         preview_h100_pod,
         up_sim,
         node_ready,

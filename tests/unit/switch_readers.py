@@ -59,7 +59,7 @@ def _sessions(asn: int | None, addresses: Iterable[str], peers: Mapping[str, int
     )
 
 
-def _lines(text: str) -> HConfig:
+def lines_of(text: str) -> HConfig:
     """Return the tree of a text without its comments and the words that end a section, which indents show too."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith(("!", "exit", "end")))
     return get_hconfig(Platform.ARISTA_EOS, "\n".join(lines))
@@ -83,7 +83,7 @@ def _addresses(parsed: HConfig) -> dict[str, str]:
 
 def lines_read(text: str) -> Read:
     """Read EOS or FRR."""
-    parsed = _lines(text)
+    parsed = lines_of(text)
     routers = list(parsed.get_children(startswith="router bgp "))
     asn = int(routers[0].text.split()[2]) if routers else None
     neighbors = _words(routers[0].all_children(), "neighbor") if routers else []

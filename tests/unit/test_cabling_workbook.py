@@ -10,7 +10,10 @@ from dataclasses import replace
 from python_calamine import CalamineWorkbook
 
 from coldaisle.check import open_site
+from coldaisle.plan import plan_site
+from coldaisle.render.cabling import pack_of
 from coldaisle.render.cabling.workbook import COLUMNS, workbooks
+from tests.unit.floor_sites import superpod
 from tests.unit.test_cabling_pack import folder, pack
 
 Cells = Sequence[Sequence[object]]
@@ -58,6 +61,14 @@ def test_infiniband_ports_are_numbers() -> None:
     assert by_host["r01-n1"] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert by_host["leaf01"] == list(range(33, 65))
     assert {row[9] for row in rows if row[7] == "leaf01"} == set(range(1, 33))
+
+
+def test_ports_of_nvos_keep_their_names() -> None:
+    """The tool knows the ports of NVOS switches by the names that the catalog has."""
+    spec = superpod(2, managers=False, leaf={"model": "q3400-ra"}, spine={"model": "q3400-ra"})
+    (content,) = dict(workbooks(spec, pack_of(spec, plan_site(spec)))).values()
+    _, *rows = cells(content)
+    assert (rows[0][2], rows[0][4], rows[0][7], rows[0][9]) == ("n0001", 1, "leaf01", "sw1p1")
 
 
 def test_a_workbook_names_its_plan_and_is_the_same_to_the_byte() -> None:

@@ -18,7 +18,8 @@ def site(name: str) -> CheckedSite:
 
 
 @pytest.mark.parametrize(
-    ("name", "warnings"), [("b200-roce", {"rack-density", "psu-redundancy"}), ("gb200-nvl72", set())]
+    ("name", "warnings"),
+    [("b200-roce", {"rack-density", "psu-redundancy", "management-on-rdma-driver"}), ("gb200-nvl72", set())],
 )
 def test_only_what_its_comments_explain_is_told(name: str, warnings: set[str]) -> None:
     """A site has no error, and no warning but those that its facility.yaml explains."""

@@ -61,6 +61,21 @@ def test_a_port_map_tells_broken_out_ports() -> None:
     assert {row["split"] for row in rows[64:]} == {1}
 
 
+def test_tenants_networks_are_in_both_tables() -> None:
+    """A tenant's gateway is an address, and a port of a tenant has its VLANs, the untagged one marked."""
+    site = open_site(folder("b200-roce"))
+    overlay = site.plan.fabrics["inband"].overlay
+    assert overlay is not None
+    gateways = [row for row in dicts(address_table(site.plan, "inband")) if row["kind"] == "gateway"]
+    wanted = {(f"{one.tenant}:{one.name}", f"vlan{one.vlan}", one.gateway) for one in overlay.networks if one.gateway}
+    assert {(row["device"], row["port"], row["address"]) for row in gateways} == wanted != set()
+    shown = {(row["switch"], row["port"]): row["vlans"] for row in dicts(port_map(site.spec, site.plan, "inband"))}
+    for port in overlay.ports:
+        vlans = str(shown[port.port.device, port.port.port])
+        assert [int(each.split()[0]) for each in vlans.split(", ")] == [*filter(None, [port.untagged]), *port.tagged]
+        assert (" untagged" in vlans) == (port.untagged is not None)
+
+
 def test_an_address_table_has_every_address_once(pod: CheckedSite) -> None:
     """Links, loopbacks, management ports, nodes and BMCs are all there, and no address is there twice."""
     rows = dicts(address_table(pod.plan))

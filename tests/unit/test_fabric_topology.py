@@ -123,6 +123,14 @@ def test_slurms_blocks_are_nvlink_domains() -> None:
     )
 
 
+def test_the_smallest_block_sets_the_base_size() -> None:
+    """Every block has at least as many nodes as the base block size, also where a rack is not full."""
+    plan, fabric = plan_and_fabric("gb200-nvl72")
+    fewer = replace(plan, nodes=plan.nodes[2:])
+    found = slurm(dict(slurm_files(fewer, fabric))["topology-block.conf"])
+    assert found.sizes == [min(len(nodes) for nodes in found.blocks.values())] == [16]
+
+
 @pytest.mark.parametrize(
     ("names", "folded"),
     [
@@ -287,6 +295,9 @@ def test_ufms_topology_has_each_link_from_every_switch_that_sees_it(name: str) -
     assert len(between) == 2 * sum(1 for c in fabric.cables if {c.a.device, c.b.device} <= switches)
     assert len(links) - len(between) == sum(1 for c in fabric.cables if not {c.a.device, c.b.device} <= switches)
     assert {link.rate_gbps for link in links} == {400.0}
+    # As the chip counts: what the catalog names first is port 1.
+    first = next(link for link in links if (link.system, link.port) == ("leaf01", "P1"))
+    assert (first.peer, first.peer_port) == (fabric.cables[0].a.device, "mlx5_0/P1")
 
 
 def test_ufm_needs_to_know_what_a_model_is_called(subnet: CheckedSite) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from coldaisle.check.fabric.optics import check_optics
 from coldaisle.check.fabric.plugs import Socket, Span, faults, known_ways, way_of
 from coldaisle.plan import plan_site
+from coldaisle.render.cabling import pack_of
+from coldaisle.render.cabling.order import order_lines
+from coldaisle.spec.links import FormFactor
 from coldaisle.spec.media import LinkMedia
 from tests.unit.floor_sites import catalog, facility, pool, site, superpod
 
@@ -77,6 +81,22 @@ def test_a_port_of_800g_takes_a_fibre_for_each_half() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("cage", "fits"),
+    [
+        ("qsfp-dd", {"qsfp-dd", "qsfp56", "qsfp28"}),
+        ("qsfp112", {"qsfp112", "qsfp56", "qsfp28"}),
+        ("qsfp56", {"qsfp56", "qsfp28"}),
+        ("qsfp28", {"qsfp28"}),
+        ("osfp", {"osfp"}),
+        ("osfp-flat-top", {"osfp-flat-top"}),
+    ],
+)
+def test_a_cage_takes_older_modules_of_its_family(cage: FormFactor, fits: set[FormFactor]) -> None:
+    """QSFP-DD and QSFP cages take older QSFP modules, never newer ones; OSFP cages take their own top only."""
+    assert {plug for plug in get_args(FormFactor) if Socket((cage,)).holds(plug)} == fits
+
+
 def test_only_ways_that_fit_are_known_for_a_real_port() -> None:
     """The catalog joins a ConnectX-7 to a QM9700 by copper of 3 m, multimode of 50 m and single-mode of 100 m."""
     fitting = [way for way in known_ways(catalog(), NDR) if not any(faults(way, NDR))]
@@ -102,6 +122,19 @@ def test_a_cable_beyond_every_reach_is_told(away_m: int, told: list[str]) -> Non
     }  # fmt: skip
     spec = site(facility=facility(racks), fabrics={"compute": compute}, node_pools={"p": pool("n1")})
     assert [finding.have for finding in check_optics(spec, plan_site(spec))] == told
+
+
+def test_the_order_has_what_is_named() -> None:
+    """Copper that splits is ordered once for two links, fibre with the transceivers of both ends, a cage each."""
+    optics = {"cable": "mfp7e10", "lower": "mma4z00-ns", "upper": "mma4z00-ns"}
+    spec = superpod(32, managers=False, media={"node-leaf": {"cable": "mcp7y00"}, "leaf-spine": optics})
+    lines = [line for line in order_lines(spec, pack_of(spec, plan_site(spec))) if line.kind != "oob"]
+    assert [(line.item, line.kind, line.count, line.fits) for line in lines] == [
+        ("cable", "leaf-spine", 256, ("mfp7e10",)),
+        ("cable", "node-leaf", 128, ("mcp7y00",)),
+        ("transceiver", "leaf port", 128, ("mma4z00-ns",)),
+        ("transceiver", "spine port", 128, ("mma4z00-ns",)),
+    ]
 
 
 def test_what_is_not_known_is_not_told() -> None:

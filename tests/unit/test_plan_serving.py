@@ -94,7 +94,7 @@ def test_rdma_is_given_only_to_who_asks_for_it() -> None:
     assert {"name": "NCCL_NET", "value": "IB"} in with_rdma["env"]
 
 
-def test_the_gid_index_is_left_to_nccl() -> None:
+def test_f15_the_gid_index_is_left_to_nccl() -> None:
     """One index for all pods is wrong for most of them (C28, F15)."""
     engine = container(site(endpoint={"rdma": True}, rdma=RdmaSpec(mode="roce")))
     assert not [variable for variable in engine["env"] if "GID_INDEX" in variable["name"]]

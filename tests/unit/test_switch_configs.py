@@ -19,10 +19,12 @@ import yaml
 from coldaisle.check import check_site, open_site
 from coldaisle.cli import main
 from coldaisle.plan import plan_hash, plan_site
+from coldaisle.plan.breakout import port_plans
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.switches import SwitchConfig, switch_configs
 from coldaisle.spec import load_site
 from coldaisle.spec.fabrics import FabricSpec
+from coldaisle.spec.load import load_catalog
 from coldaisle.spec.sections import SiteSpec
 
 HERE = Path(__file__).parent
@@ -67,6 +69,7 @@ def configs(name: str, system: str) -> Mapping[str, SwitchConfig]:
         ("b200-roce", "cumulus", "inband-leaf01"),
         ("b200-roce", "sonic", "storage-spine02"),
         ("b200-roce", "sonic", "inband-spine01"),
+        ("b200-roce", "sonic", "inband-leaf02"),
         ("b200-roce", "eos", "leaf01"),
         ("sim", "frr", "leaf01"),
         ("sim", "frr", "spine02"),
@@ -186,6 +189,42 @@ def test_sites_with_other_systems_pass_the_checks() -> None:
         other = with_fabrics(spec, {"compute": fabric})
         found = [finding.check for finding in check_site(other, plan_site(other)) if finding.path.startswith("fabrics")]
         assert found == []
+
+
+LANES = {
+    # Model: broken out into, and of one port its name, lanes, alias and index, as SONiC's platform files have them.
+    "sn3700": (1, ("Ethernet124", "124,125,126,127", "etp32", "32")),
+    "sn2201": (1, ("Ethernet52", "196,197,198,199", "etp50", "50")),
+    "sn5400": (1, ("Ethernet504", "504,505,506,507,508,509,510,511", "etp64", "64")),
+    "sn4700": (2, ("Ethernet12", "12,13,14,15", "etp2b", "2")),
+    "arista-7060x6-64pe": (2, ("Ethernet260", "277,278,279,280", "Ethernet33/5", "33")),
+    "edgecore-as9817-64d": (1, ("Ethernet256", "17,18,19,20,21,22,23,24", "Eth33(Port33)", "33")),
+}
+
+
+@pytest.mark.parametrize("model", sorted(LANES))
+def test_sonic_has_the_lanes_of_the_platform_files(model: str) -> None:
+    """Every model whose platform file was read has its lanes, each once, and its names on the front."""
+    breakout, (name, lanes, alias, index) = LANES[model]
+    catalog = load_catalog()[0]
+    group = {"model": model, "breakout": breakout, "breakout_ports": 33 if breakout == 2 and model != "sn4700" else 2}
+    fabric = FabricSpec.model_validate(
+        {
+            "kind": "ethernet",
+            "topology": "leaf-spine",
+            "connects": ["management"],
+            "leaf": group if breakout > 1 else {"model": model},
+            "spine": {"model": model},
+            "network_os": "sonic",
+        }
+    )
+    ports = port_plans(catalog, fabric, "leaf")
+    (port,) = (port for port in ports if port.name == name)
+    assert (",".join(map(str, port.chip_lanes)), port.alias, str(port.cage)) == (lanes, alias, index)
+    every = [lane for port in ports for lane in port.chip_lanes]
+    assert len(every) == len(set(every))
+    assert all(port.chip_lanes for port in ports)
+    assert len({port.alias for port in ports}) == len(ports)
 
 
 def test_a_switch_without_lanes_has_no_configuration_for_sonic() -> None:

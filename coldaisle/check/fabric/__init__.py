@@ -4,7 +4,7 @@ from coldaisle.check.fabric.ends import check_mtu, check_rates, check_uplink_rat
 from coldaisle.check.fabric.management import check_management_driver
 from coldaisle.check.fabric.optics import check_optics
 from coldaisle.check.fabric.ports import check_breakouts, check_ports_used_once, check_radix, check_switch_ports
-from coldaisle.check.fabric.roce import check_roce_class
+from coldaisle.check.fabric.roce import check_headroom, check_lossless_profiles, check_roce_class
 from coldaisle.check.fabric.routing import check_asns, check_routing_numbers, check_shared_pools
 from coldaisle.check.fabric.shape import (
     check_dark_uplinks,
@@ -15,6 +15,7 @@ from coldaisle.check.fabric.shape import (
     check_planes,
     check_rails,
 )
+from coldaisle.check.fabric.survival import check_promises, check_single_points
 from coldaisle.check.fabric.switches import (
     check_network_os,
     check_switch_counts,
@@ -46,7 +47,11 @@ FABRIC_CHECKS = (
     check_routing_numbers,
     check_shared_pools,
     check_roce_class,
+    check_headroom,
+    check_lossless_profiles,
     check_management_driver,
+    check_promises,
+    check_single_points,
 )
 
 __all__ = [

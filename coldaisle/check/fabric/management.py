@@ -22,13 +22,9 @@ def check_management_driver(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]
         if shared is None:
             continue
         port, driver = shared
-        what = (
-            f"{system} is managed over {port}, which {driver} drives as it does the RDMA ports: a reload takes it down"
-        )
+        what = f"{system} is managed over {port}, which {driver} drives like the RDMA ports: a reload takes it down"
         have = f"{named(names, 'pool')}; adapters of {catalog_place(spec, 'systems', system, 'adapters')}"
-        fix = (
-            "manage it over a port with another driver, or change that driver only on drained nodes, with a BMC at hand"
-        )
+        fix = "manage it over a port with another driver, or reload that one on drained nodes only, with a BMC at hand"
         loc = ("node_pools", names[0], "rdma")
         yield finding(spec, loc, "management-on-rdma-driver", what=what, have=have, fix=fix, severity="warning")
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from coldaisle.check.fabric.plugs import Socket, Span, Way, faults, known_ways, way_of
 from coldaisle.check.finding import Finding, finding
 from coldaisle.plan.breakout import role_model
 from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan
 from coldaisle.spec.catalog import Catalog, Switch, System
-from coldaisle.spec.links import LinkKind
+from coldaisle.spec.links import FormFactor, LinkKind
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.sections import SiteSpec
-
-UNKNOWN = Socket()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +106,19 @@ def _runs(spec: SiteSpec, fabric: FabricPlan) -> tuple[_Run, ...]:
     kind: LinkKind = "infiniband" if fabric.kind == "infiniband" else "ethernet"
     sockets = _sockets(spec, fabric)
     nothing: Mapping[str, Socket] = {}
-    longest: dict[tuple[CableKind, Socket, Socket, float], CablePlan] = {}
+    unknown = _socket((), 1)
+    longest: dict[tuple[CableKind, int, int, float], tuple[float, CablePlan, Socket, Socket]] = {}
     for cable in fabric.cables:
-        lower = sockets.get(cable.a.device, nothing).get(cable.a.port, UNKNOWN)
-        upper = sockets.get(cable.b.device, nothing).get(cable.b.port, UNKNOWN)
-        key = cable.kind, lower, upper, cable.rate_gbps
-        best = longest.get(key)
-        if best is None or (cable.length_m or 0.0) > (best.length_m or 0.0):
-            longest[key] = cable
+        lower = sockets.get(cable.a.device, nothing).get(cable.a.port, unknown)
+        upper = sockets.get(cable.b.device, nothing).get(cable.b.port, unknown)
+        # Sockets that are alike are one object, and a number is hashed sooner than what it stands for.
+        key = cable.kind, id(lower), id(upper), cable.rate_gbps
+        length = cable.length_m or 0.0
+        if key not in longest or length > longest[key][0]:
+            longest[key] = length, cable, lower, upper
     return tuple(
-        _Run(found, cable, Span(kind, lower, upper, rate, cable.length_m))
-        for (found, lower, upper, rate), cable in longest.items()
+        _Run(cable.kind, cable, Span(kind, lower, upper, cable.rate_gbps, cable.length_m))
+        for _, cable, lower, upper in longest.values()
     )
 
 
@@ -131,9 +132,14 @@ def _sockets(spec: SiteSpec, fabric: FabricPlan) -> dict[str, Mapping[str, Socke
     return found | {switch.name: models[switch.role] for switch in fabric.switches}
 
 
+@cache
+def _socket(takes: tuple[FormFactor, ...], ports: int) -> Socket:
+    return Socket(takes, ports)
+
+
 def _switch_sockets(model: Switch) -> dict[str, Socket]:
     return {
-        block.port_name(index): Socket((block.form_factor,) if block.form_factor else (), block.ports_per_cage)
+        block.port_name(index): _socket((block.form_factor,) if block.form_factor else (), block.ports_per_cage)
         for block in model.ports
         for index in range(block.count)
     }
@@ -141,4 +147,4 @@ def _switch_sockets(model: Switch) -> dict[str, Socket]:
 
 def _system_sockets(catalog: Catalog, system: System) -> dict[str, Socket]:
     takes = {role: tuple(catalog.nics[adapter].form_factors) for role, adapter in system.adapters.items()}
-    return {name: Socket(takes.get(nic.role, ())) for name, nic in system.nics.items()}
+    return {name: _socket(takes.get(nic.role, ()), 1) for name, nic in system.nics.items()}

@@ -62,8 +62,10 @@ def _pool(spec: SiteSpec, fabric: str, key: str, wanted: int, addresses: set[str
         )
         yield finding(spec, ("fabrics", fabric), "missing-pool", what=what, fix=fix)
     elif len(addresses - {None}) < wanted:
-        what = f"{section} {pool.subnet} is too small: fabric {fabric} needs {wanted} {key}"
-        yield finding(spec, loc, "pool-too-small", what=what, fix="give a larger subnet")
+        what = f"{section} {pool.subnet} is too small: {wanted - len(addresses - {None})} of {wanted} {key} get none"
+        have = "each port of a leaf that could go up has a place, so that a spine more moves no address"
+        have = have if key == "links" else ""
+        yield finding(spec, loc, "pool-too-small", what=what, have=have, fix="give a larger subnet")
 
 
 def check_shared_pools(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -10,7 +10,8 @@ from coldaisle.check.fabric.naming import tier_loc
 from coldaisle.check.finding import Finding, finding
 from coldaisle.check.places import grouped_by, named
 from coldaisle.plan.breakout import role_model
-from coldaisle.plan.model import CablePlan, FabricPlan, SitePlan
+from coldaisle.plan.connected import connected
+from coldaisle.plan.model import FabricPlan, SitePlan
 from coldaisle.spec.catalog import Switch
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted
@@ -120,8 +121,7 @@ def check_paths(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     for name, fabric in plan.fabrics.items():
         if fabric.topology == "single":
             continue
-        links = [cable for cable in fabric.cables if cable.kind != "node-leaf"]
-        part = _parts(links)
+        part = connected((c.a.device, c.b.device) for c in fabric.cables if c.kind != "node-leaf")
         leaves = grouped_by((s for s in fabric.switches if s.role == "leaf"), lambda switch: switch.plane)
         cut = [name for plane in leaves.values() for name in _apart([switch.name for switch in plane], part)]
         if cut:
@@ -135,22 +135,6 @@ def _apart(leaves: Sequence[str], part: Mapping[str, str]) -> list[str]:
     sizes = Counter(part.get(leaf, leaf) for leaf in leaves)
     main = max(sizes, key=lambda each: sizes[each], default="")
     return [leaf for leaf in leaves if part.get(leaf, leaf) != main]
-
-
-def _parts(links: list[CablePlan]) -> dict[str, str]:
-    """Return a representative of the connected part that each switch belongs to."""
-    parent: dict[str, str] = {}
-
-    def root(device: str) -> str:
-        parent.setdefault(device, device)
-        while parent[device] != device:
-            parent[device] = parent[parent[device]]
-            device = parent[device]
-        return device
-
-    for cable in links:
-        parent[root(cable.a.device)] = root(cable.b.device)
-    return {device: root(device) for device in list(parent)}
 
 
 def check_oversubscription(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:

@@ -34,6 +34,7 @@ from coldaisle.plan.model.nodes import (
     NodePlan,
     OsPlan,
     PoolPlan,
+    PowerCapPlan,
     ProvisioningPlan,
     RdmaPlan,
 )
@@ -50,6 +51,7 @@ from coldaisle.plan.model.overlay import (
 from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
 from coldaisle.plan.model.subnet import PartitionPlan, SubnetPlan
+from coldaisle.plan.model.survival import LossKind, LossPlan
 
 __all__ = [
     "NO_DRAWS",
@@ -75,6 +77,8 @@ __all__ = [
     "GpuStackPlan",
     "ImagePlan",
     "LedgerLine",
+    "LossKind",
+    "LossPlan",
     "NamespacePlan",
     "NicPlan",
     "NodePlan",
@@ -87,6 +91,7 @@ __all__ = [
     "PoolPlan",
     "PortPlan",
     "PortVlansPlan",
+    "PowerCapPlan",
     "ProvisioningPlan",
     "PuePlan",
     "RackPlan",

@@ -67,7 +67,7 @@ class PortPlan:
 
     `cage` is its number on the front, `whole` the name of the port that it is a part of, and `split` how many parts
     that has: 1 is a whole port. `lanes` counts its electrical lanes, 0 where the catalog does not; `chip_lanes` names
-    them where SONiC needs them.
+    them where SONiC needs them, and `alias` is its name on the front there.
     """
 
     name: str
@@ -77,6 +77,7 @@ class PortPlan:
     rate_gbps: float
     lanes: int
     chip_lanes: tuple[int, ...]
+    alias: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

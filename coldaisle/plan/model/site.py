@@ -9,6 +9,7 @@ from coldaisle.plan.model.cluster import AutoscalerPlan, ClusterPlan, EndpointPl
 from coldaisle.plan.model.fabrics import FabricPlan
 from coldaisle.plan.model.facility import FacilityPlan
 from coldaisle.plan.model.nodes import NodePlan, PoolPlan, ProvisioningPlan
+from coldaisle.plan.model.survival import LossPlan
 
 SCHEMA_VERSION = "1"
 """Version of the JSON form of a plan (docs/plan-json.md); raised when a key changes its meaning or goes away."""
@@ -36,7 +37,8 @@ class SitePlan:
     """
     The whole plan of a site. Sections that the site does not use are None or empty.
 
-    `admin_private_key_file` is the SSH key that the deploy host logs in with (a path, never the key).
+    `survival` tells for each fabric what the worst loss of one part does. `admin_private_key_file` is the SSH key that
+    the deploy host logs in with (a path, never the key).
     """
 
     name: str
@@ -52,4 +54,5 @@ class SitePlan:
     autoscaler: AutoscalerPlan | None
     plays: tuple[PlayPlan, ...]
     admin_private_key_file: str | None = None
+    survival: tuple[LossPlan, ...] = ()
     schema_version: str = field(default=SCHEMA_VERSION)

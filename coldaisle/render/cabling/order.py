@@ -1,8 +1,9 @@
 """
 What to order: cables by rate and length, and the transceivers that fibre needs.
 
-Nothing here chooses: a row names every entry of the catalog that carries the rate over the length on that kind of
-fabric, and none where the catalog knows none. Copper and optical cables with plugs on need no transceivers.
+Nothing here chooses: a row names what the fabric's `media` does, or else every entry of the catalog that carries the
+rate over the length on that kind of fabric, and none where the catalog knows none. Copper and optical cables with plugs
+on need no transceivers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 
 from coldaisle.plan.breakout import role_model
 from coldaisle.plan.model import FabricPlan
@@ -53,18 +55,28 @@ def _cells(line: OrderLine, digest: str) -> tuple[object, ...]:
 
 def order_lines(spec: SiteSpec, pack: Pack) -> Iterator[OrderLine]:
     """Yield what to order: cables first, then transceivers."""
-    yield from _cables(spec.catalog, pack)
+    yield from _cables(spec, pack)
     yield from _optics(spec, pack)
 
 
-def _cables(catalog: Catalog, pack: Pack) -> Iterator[OrderLine]:
+def _cables(spec: SiteSpec, pack: Pack) -> Iterator[OrderLine]:
     counts = Counter(
         (row.fabric.name, row.cable.kind, row.cable.rate_gbps, row.cable.length_m is None, row.cable.length_m or 0.0)
         for row in pack.rows
     )
-    for (fabric, kind, rate, unknown, length), count in sorted(counts.items()):
-        fits = [] if unknown else cables_for(catalog, link_kind(pack.plan.fabrics[fabric]), rate, length)
+    for (fabric, kind, rate, unknown, length), links in sorted(counts.items()):
+        count, of_kind = links, link_kind(pack.plan.fabrics[fabric])
+        fits = [] if unknown else cables_for(spec.catalog, of_kind, rate, length)
+        if media := spec.fabrics[fabric].media.get(kind):
+            cable = spec.catalog.cables[media.cable]
+            fits = [media.cable if unknown else f"{media.cable}{_made(cable, length)}"]
+            count = _needed(links, rate, cable)
         yield OrderLine("cable", fabric, kind, rate, None if unknown else length, count, tuple(fits))
+
+
+def _needed(links: int, rate_gbps: float, cable: Cable) -> int:
+    """Return how many cables of a kind carry some links: one may carry two, or a link may need two fibres."""
+    return links if cable.medium == "twisted-pair" else ceil(links * rate_gbps / cable.rate_gbps)
 
 
 def link_kind(fabric: FabricPlan) -> str:
@@ -90,25 +102,31 @@ def _reaches(cable: Cable, length_m: float) -> bool:
 
 
 def _made(cable: Cable, length_m: float) -> str:
-    return f" of {min(made for made in cable.lengths_m if made >= length_m):g} m" if cable.lengths_m else ""
+    made = min((each for each in cable.lengths_m if each >= length_m), default=None)
+    return "" if made is None else f" of {made:g} m"
 
 
 def _optics(spec: SiteSpec, pack: Pack) -> Iterator[OrderLine]:
     """Yield what transceivers a fabric needs where it has fibre: one a cage, for the longest cable of its kind."""
-    cages: defaultdict[tuple[str, str, float, int], set[tuple[str, object]]] = defaultdict(set)
-    longest: defaultdict[tuple[str, str, float, int], float] = defaultdict(float)
+    cages: defaultdict[tuple[str, str, float, int, str], set[tuple[str, object]]] = defaultdict(set)
+    longest: defaultdict[tuple[str, str, float, int, str], float] = defaultdict(float)
     sockets = {name: _Sockets(spec, fabric) for name, fabric in pack.plan.fabrics.items()}
     for row in pack.rows:
+        media = spec.fabrics[row.fabric.name].media.get(row.cable.kind)
+        if media and media.lower is None:
+            continue
         for plug in (row.a, row.b):
             where, rate, ports, cage = sockets[row.fabric.name].of(row, plug)
-            need = row.fabric.name, where, rate, ports
+            named = (media.lower if plug is row.a else media.upper) if media else None
+            need = row.fabric.name, where, rate, ports, named or ""
             cages[need].add((plug.device, cage))
             longest[need] = max(longest[need], row.cable.length_m or 0.0)
     for need, used in sorted(cages.items()):
-        fabric, where, rate, ports = need
-        fits = optics_for(spec.catalog, link_kind(pack.plan.fabrics[fabric]), rate, ports, longest[need])
+        fabric, where, rate, ports, named = need
+        kind = link_kind(pack.plan.fabrics[fabric])
+        fits = [named] if named else optics_for(spec.catalog, kind, rate, ports, longest[need])
         if fits:
-            item = "transceiver, where fibre is laid"
+            item = "transceiver" if named else "transceiver, where fibre is laid"
             yield OrderLine(item, fabric, where, rate, longest[need], len(used), tuple(fits))
 
 

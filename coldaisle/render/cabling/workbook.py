@@ -2,8 +2,9 @@
 The point-to-point workbook that NVIDIA's UFM Cable Validation Tool takes as the truth: a file a fabric, a row a cable.
 
 Source of the columns: NVIDIA UFM Cable Validation Tool, releases 1.4 to 1.6, page "P2P File", with its example of an
-Ethernet sheet. The tool finds columns by their heads. It wants switch ports of InfiniBand as numbers, and ports of
-hosts there counted from 1, which its HCA mapping file turns into names of adapters.
+Ethernet sheet. The tool finds columns by their heads. It wants switch ports of InfiniBand as numbers, but for NVOS
+where they are `sw<port>p<split>`, and ports of hosts there counted from 1, which its HCA mapping file turns into names
+of adapters.
 """
 
 from __future__ import annotations
@@ -47,12 +48,15 @@ def _port_names(spec: SiteSpec, fabric: FabricPlan, rows: list[Row]) -> PortName
         role: role_model(spec.catalog, spec.fabrics[fabric.name], role).port_names()
         for role in {switch.role for switch in fabric.switches}
     }
-    ports = {switch.name: models[switch.role] for switch in fabric.switches}
+    ports = {switch.name: models[switch.role] for switch in fabric.switches if switch.network_os != "nvos"}
+    named = {switch.name for switch in fabric.switches if switch.network_os == "nvos"}
     hosts: dict[str, list[str]] = {}
     for plug in (plug for row in rows for plug in (row.a, row.b) if plug.device not in ports):
         hosts.setdefault(plug.device, []).append(plug.port)
 
-    def number(plug: Plug) -> int:
+    def number(plug: Plug) -> str | int:
+        if plug.device in named:
+            return plug.port
         known = ports.get(plug.device) or hosts[plug.device]
         return known.index(plug.port) + 1
 

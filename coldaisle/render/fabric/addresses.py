@@ -33,16 +33,29 @@ def _ends(fabric: FabricPlan) -> Iterator[tuple[End, End]]:
 
 
 def _of_fabric(fabric: FabricPlan) -> Iterator[Row]:
-    """Yield the addresses of each switch: loopback, management port, then its links in the plan's order."""
+    """
+    Yield the addresses of each switch: loopback, management port, tunnels, then its links in the plan's order.
+
+    The gateways of tenants' networks, which many leaves are, come last, by network.
+    """
     links: dict[str, list[Row]] = {switch.name: [] for switch in fabric.switches}
     for cable in fabric.cables:
         for near, far, address in ((cable.a, cable.b, cable.a_address), (cable.b, cable.a, cable.b_address)):
             if address and near.device in links:
                 kind = "switch", fabric.name, near.port, address, None, None, far.device, far.port
                 links[near.device].append((near.device, *kind))
+    overlay = fabric.overlay
+    tunnels = {vtep.switch: vtep.address for vtep in overlay.vteps} if overlay else {}
     for switch in fabric.switches:
         yield from _own(fabric, switch)
+        if tunnels.get(switch.name):
+            yield switch.name, "switch", fabric.name, "vtep", tunnels[switch.name], None, None, None, None
         yield from links[switch.name]
+    for network in overlay.networks if overlay else ():
+        if network.gateway:
+            name, port = f"{network.tenant}:{network.name}", f"vlan{network.vlan}"
+            mac = overlay.gateway_mac if overlay else None
+            yield name, "gateway", fabric.name, port, network.gateway, mac, None, None, None
 
 
 def _own(fabric: FabricPlan, switch: SwitchPlan) -> Iterator[Row]:

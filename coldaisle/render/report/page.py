@@ -14,7 +14,7 @@ from coldaisle.check import Finding
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.files import templates_dir
-from coldaisle.render.pictures import coolant_diagram, hall_map, one_line
+from coldaisle.render.pictures import coolant_diagram, fabric_diagram, hall_map, one_line
 from coldaisle.render.report.drawing import drawing
 from coldaisle.render.report.floor import loops, overheads, rows
 from coldaisle.render.report.network import cables, fabrics, pools
@@ -84,6 +84,9 @@ def site_report(spec: SiteSpec, plan: SitePlan, findings: Sequence[Finding]) -> 
             is_open=few,
             pools=pools(plan),
             fabrics=fabrics(plan),
+            fabric_pictures=[
+                drawing(f"Fabric {name}", fabric_diagram(one), few=few) for name, one in plan.fabrics.items()
+            ],
             devices=[each for each in bill_of_materials(plan) if each[0] != "cable"],
             cables=cables(plan),
             sources=sources(spec, plan),

@@ -15,18 +15,22 @@ from coldaisle.render.switches.view import Port, SwitchView
 
 INTERNAL_VLANS = f"{RESERVED_VLANS['eos'][0]} {RESERVED_VLANS['eos'][-1]}"
 """VLANs that EOS takes for its routed ports; without words of ours, it takes any from 1006 on."""
+LANES_TOLD_GBPS = 100
+"""Rates from which EOS tells speeds of one lane from those of several."""
 FALLBACK_S = 5
 """Wait for LACP before a port passes frames by itself: EOS waits 90 s, and firmware gives up on DHCP after a minute."""
 
 
 def eos_config(view: SwitchView) -> str:
     """Return the configuration of a switch for `configure replace`."""
+    overlay = view.overlay
     return _template().render(
         view=view,
-        overlay=view.overlay,
-        evpn_neighbors=view.overlay.neighbors if view.overlay else (),
-        tenants=view.overlay.tenants if view.overlay else (),
-        vlan_names={n.plan.vlan: n.title for n in view.overlay.networks} if view.overlay else {},
+        overlay=overlay,
+        evpn_neighbors=overlay.neighbors if overlay else (),
+        tenants=overlay.tenants if overlay else (),
+        vlan_names={network.plan.vlan: network.title for network in overlay.networks} if overlay else {},
+        relay_loopbacks={t.plan.name: t.relay_loopback for t in overlay.relaying} if overlay else {},
         internal_vlans=INTERNAL_VLANS,
         switch=view.switch,
         fabric=view.fabric,
@@ -50,6 +54,8 @@ def _dscps(view: SwitchView) -> dict[int, str]:
 
 def _speed(port: Port) -> str | None:
     """Return speed and lanes as EOS names them; None where the catalog does not know the port's lanes."""
+    if port.plan.lanes == 1 and port.rate_gbps < LANES_TOLD_GBPS:
+        return f"{port.rate_gbps:g}g"
     return f"{port.rate_gbps:g}g-{port.plan.lanes}" if port.plan.lanes else None
 
 

@@ -76,7 +76,10 @@ def _vni(network: LeafNetwork) -> Tree:
 
 def tenant_vrfs(view: SwitchView, overlay: SwitchOverlay) -> Tree:
     """Return a VRF for each tenant that the leaf routes for."""
-    return {tenant.plan.name: _vrf(view, tenant) for tenant in overlay.tenants}
+    own: Tree = {"loopback": {"ip": {"address": {f"{overlay.vtep}/32": {}}}}}
+    return {
+        tenant.plan.name: _vrf(view, tenant) | (own if tenant in overlay.relaying else {}) for tenant in overlay.tenants
+    }
 
 
 def _vrf(view: SwitchView, tenant: LeafTenant) -> Tree:
@@ -95,7 +98,8 @@ def _vrf(view: SwitchView, tenant: LeafTenant) -> Tree:
         "route-import": {"from-evpn": {"route-target": target}},
         "route-export": {"to-evpn": {"route-target": target}},
     }
-    return {"evpn": {"enable": ON, "vni": {str(tenant.plan.vni): {}}}, "router": {"bgp": bgp}}
+    evpn = {"enable": ON, "vni": {str(tenant.plan.vni): {}}, "vlan": tenant.plan.transit_vlan}
+    return {"evpn": evpn, "router": {"bgp": bgp}}
 
 
 def overlay_neighbors(view: SwitchView, overlay: SwitchOverlay) -> Tree:
@@ -109,7 +113,8 @@ def overlay_neighbors(view: SwitchView, overlay: SwitchOverlay) -> Tree:
             "update-source": str(view.loopback),
             "address-family": {
                 f"{view.family}-unicast": {"enable": OFF},
-                "l2vpn-evpn": {"enable": ON} | ({} if overlay.vtep else {"attribute-mod": {"next-hop": OFF}}),
+                # Cumulus Linux leaves the next hop of EVPN's routes as it is.
+                "l2vpn-evpn": {"enable": ON},
             },
         }
         for neighbor in overlay.neighbors
@@ -117,10 +122,21 @@ def overlay_neighbors(view: SwitchView, overlay: SwitchOverlay) -> Tree:
 
 
 def dhcp_relays(overlay: SwitchOverlay) -> Tree:
-    """Return the DHCP relays of the leaf, by the tenant's VRF: its gateways, and the servers that they pass to."""
+    """
+    Return the DHCP relays of the leaf by VRF, as Cumulus Linux 5.14 and newer have them.
+
+    Each network has a group of servers; answers come in from the tenant's routed traffic, or from a server's own VLAN.
+    """
     found: Tree = {}
+    transit = {tenant.plan.name: f"vlan{tenant.plan.transit_vlan}_l3" for tenant in overlay.relaying}
     for network in overlay.relays:
-        relay: Tree = found.setdefault(network.plan.tenant, {"interface": {}, "server": {}})
-        relay["interface"][f"vlan{network.plan.vlan}"] = {}
-        relay["server"] |= {server: {} for server in network.plan.relays}
+        plan = network.plan
+        near = [f"vlan{other.plan.vlan}" for other in overlay.servers_networks(network)]
+        group: Tree = {
+            "server": {server: {} for server in plan.relays},
+            "upstream-interface": {name: {} for name in (transit[plan.tenant], *near)},
+        }
+        relay: Tree = found.setdefault(plan.tenant, {"gateway-interface": {plan.tenant: {}}})
+        relay.setdefault("server-group", {})[plan.name] = group
+        relay.setdefault("downstream-interface", {})[f"vlan{plan.vlan}"] = {"server-group-name": plan.name}
     return found

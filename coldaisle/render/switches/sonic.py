@@ -14,6 +14,7 @@ from coldaisle.render.switches.sonic_overlay import (
     Rows,
     Tables,
     bgp_tables,
+    overlay_loopbacks,
     overlay_tables,
     overlay_vlans,
     portchannels,
@@ -81,8 +82,8 @@ def _ports(view: SwitchView) -> Tables:
         elif port.routed:
             interfaces[port.plan.name] = {"ipv6_use_link_local_only": "enable"}
     loopback: Rows = {"Loopback0": {}, f"Loopback0|{view.loopback_network}": {}} if view.loopback else {}
-    if view.overlay and view.overlay.vtep:
-        loopback |= {"Loopback1": {}, f"Loopback1|{view.overlay.vtep}/32": {}}
+    if view.overlay:
+        loopback |= overlay_loopbacks(view.overlay)
     return {
         "BREAKOUT_CFG": {name: {"brkout_mode": mode} for name, mode in breakouts.items()},
         "PORT": {port.plan.name: _port(view, port) for port in view.ports},
@@ -96,9 +97,8 @@ def _breakout(port: Port) -> str:
 
 
 def _port(view: SwitchView, port: Port) -> dict[str, object]:
-    letter = chr(ord("a") + port.plan.chip_lanes[0] % (port.plan.split * port.plan.lanes) // port.plan.lanes)
     row: dict[str, object] = {
-        "alias": f"etp{port.plan.cage}{letter if port.plan.split > 1 else ''}",
+        "alias": port.plan.alias or port.plan.name,
         "index": str(port.plan.cage),
         "lanes": ",".join(map(str, port.plan.chip_lanes)),
         "speed": f"{port.rate_gbps * MBPS:g}" if port.rate_gbps < MBPS else str(int(port.rate_gbps * MBPS)),

@@ -58,9 +58,31 @@ def overlay_tables(overlay: SwitchOverlay) -> Tables:
         "SAG": {"GLOBAL": {"gateway_mac": overlay.plan.gateway_mac}} if overlay.gateways else {},
         "SUPPRESS_VLAN_NEIGH": {f"Vlan{network.plan.vlan}": {"suppress": "on"} for network in suppressed},
         "VLAN_INTERFACE": _vlan_interfaces(overlay),
-        "DHCPV4_RELAY": {
-            f"Vlan{network.plan.vlan}": {"dhcpv4_servers": list(network.plan.relays)} for network in overlay.relays
-        },
+        "DHCPV4_RELAY": _relays(overlay),
+    }
+
+
+def overlay_loopbacks(overlay: SwitchOverlay) -> Rows:
+    """Return the loopbacks of a leaf's overlay: the tunnel's, and one in each VRF whose DHCP requests it passes on."""
+    if overlay.vtep is None:
+        return {}
+    rows: Rows = {"Loopback1": {}, f"Loopback1|{overlay.vtep}/32": {}}
+    for tenant in overlay.relaying:
+        name = f"Loopback{tenant.relay_loopback}"
+        rows |= {name: {"vrf_name": vrf_name(tenant.plan.name)}, f"{name}|{overlay.vtep}/32": {}}
+    return rows
+
+
+def _relays(overlay: SwitchOverlay) -> Rows:
+    """Return the relay of each network: requests leave from a loopback, and name their own network beside it."""
+    loopbacks = {tenant.plan.name: f"Loopback{tenant.relay_loopback}" for tenant in overlay.relaying}
+    return {
+        f"Vlan{network.plan.vlan}": {
+            "dhcpv4_servers": list(network.plan.relays),
+            "source_interface": loopbacks[network.plan.tenant],
+            "link_selection": "enable",
+        }
+        for network in overlay.relays
     }
 
 
