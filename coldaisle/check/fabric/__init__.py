@@ -17,6 +17,7 @@ from coldaisle.check.fabric.shape import (
 )
 from coldaisle.check.fabric.switches import (
     check_network_os,
+    check_switch_access,
     check_switch_counts,
     check_switch_kinds,
     check_switch_names,
@@ -30,6 +31,7 @@ FABRIC_CHECKS = (
     check_switch_counts,
     check_switch_names,
     check_network_os,
+    check_switch_access,
     check_rates,
     check_uplink_rates,
     check_optics,

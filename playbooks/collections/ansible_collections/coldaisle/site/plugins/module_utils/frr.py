@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils.frr_sections import sections
 from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, FactError, Value, run
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_changes import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,16 +44,9 @@ def _read_section(name: str) -> Value:
     return _running().get(name, "absent")
 
 
-def section_names(found: dict[str, str]) -> str:
-    """Return the names of a configuration's sections as one fact."""
-    return ", ".join(sorted(found))
-
-
 FACTS: dict[str, Fact] = {
     "config": Fact(_read_section, None, "vtysh -c 'show running-config' on the switch", from_files=True),
-    "config_sections": Fact(
-        lambda _name: section_names(_running()), None, "sections that no plan has", from_files=True
-    ),
+    "config_sections": Fact(lambda _name: names_of(_running()), None, "sections that no plan has", from_files=True),
 }
 """`config.SECTION` is a section's text, `config_sections` the names of all that there are."""
 

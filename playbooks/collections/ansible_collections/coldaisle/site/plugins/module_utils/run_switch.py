@@ -13,8 +13,14 @@ from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils import frr
 from ansible_collections.coldaisle.site.plugins.module_utils.frr_sections import sections, without
-from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, wait_until
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run as command
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_changes import (
+    changes_of,
+    diff_of,
+    lost_sessions,
+    why_not_kept,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +48,13 @@ def _try(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     before = frr.running_text()
     extra = without(before, set(sections(params["config"]))) if params["keep_extra"] else ""
     wanted = params["config"].replace("\nend\n", f"\n{extra}end\n")
-    changes = _changes(sections(before), sections(wanted))
-    result: dict[str, Any] = {"changed": bool(changes), "token": "", "sections": list(changes), "diff": _diff(changes)}
+    changes = changes_of(sections(before), sections(wanted))
+    result: dict[str, Any] = {
+        "changed": bool(changes),
+        "token": "",
+        "sections": list(changes),
+        "diff": diff_of(changes),
+    }
     if not changes or check:
         return result
     token = _arm(before, wanted, params["timer_s"])
@@ -58,19 +69,6 @@ def _try(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
 def _take_back() -> None:
     frr.reload_to(BEFORE)
     PENDING.unlink(missing_ok=True)
-
-
-def _changes(before: dict[str, str], wanted: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the text before and after of each section that changes."""
-    pairs = {name: (before.get(name, ""), wanted.get(name, "")) for name in {**before, **wanted}}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
-def _diff(changes: dict[str, tuple[str, str]]) -> list[dict[str, str]]:
-    return [
-        {"before_header": name, "after_header": name, "before": f"{old}\n", "after": f"{new}\n"}
-        for name, (old, new) in changes.items()
-    ]
 
 
 def _arm(before: str, wanted: str, timer_s: int) -> str:
@@ -101,19 +99,13 @@ def _keep(token: str, sessions_s: int) -> dict[str, Any]:
     wanted = WANTED.read_text(encoding="utf-8")
     before = set(_sessions(token).read_text(encoding="utf-8").split("\n"))
     stay = {peer for peer in before if peer and f" {peer} " in wanted}
-    wait_until(lambda: stay <= frr.established(), sessions_s, interval_s=0.5)
-    lost = sorted(stay - frr.established())
-    wrong = sorted(_changes(sections(frr.running_text()), sections(wanted)))
+    lost = lost_sessions(stay, frr.established, sessions_s)
+    wrong = sorted(changes_of(sections(frr.running_text()), sections(wanted)))
     _sessions(token).unlink(missing_ok=True)
     if lost or wrong:
         _take_back()
-        raise FactError(f"{_why(lost, wrong)}: the old configuration is back")
+        raise FactError(f"{why_not_kept(lost, wrong)}: the old configuration is back")
     command("vtysh", "--writeconfig")
     PENDING.unlink(missing_ok=True)
     os.sync()
     return {"changed": True, "sections": []}
-
-
-def _why(lost: list[str], wrong: list[str]) -> str:
-    said = [f"sessions that were up did not come back: {', '.join(lost)}"] if lost else []
-    return "; ".join([*said, *([f"FRR did not take {', '.join(wrong)} as written"] if wrong else [])])

@@ -22,6 +22,7 @@ HOST_MODULES = (
     "rdma_facts",
     "gpu_facts",
     "service_facts",
+    "switch_changes",
     "frr_sections",
     "frr",
     "facts",
