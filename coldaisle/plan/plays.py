@@ -15,7 +15,7 @@ from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan
 DEFAULT_MTU_BYTES = 1500
 """What every Ethernet port has of itself (IEEE 802.3)."""
 
-API_SYSTEMS = frozenset({"eos"})
+API_SYSTEMS = frozenset({"cumulus", "eos"})
 """Operating systems of switches that are configured over HTTPS, from the deploy host."""
 
 VERBS = ("bmc", "os", "rdma", "gpu", "kubernetes", "verify")

@@ -29,7 +29,7 @@ def reached(system: str) -> SitePlan:
     return plan_site(with_fabrics(spec, {"compute": fabric.model_copy(update={"switch_access": ACCESS})}))
 
 
-@pytest.mark.parametrize("system", ["eos"])
+@pytest.mark.parametrize("system", ["cumulus", "eos"])
 def test_without_access_there_is_no_play(system: str) -> None:
     """Sites that do not say how their switches are reached keep their plays, groups and previews."""
     plan = plan_of("b200-roce", system)
@@ -37,7 +37,7 @@ def test_without_access_there_is_no_play(system: str) -> None:
     assert "api_switches" not in inventory(plan)["all"]["children"]
 
 
-@pytest.mark.parametrize(("system", "section"), [("eos", "config.router bgp ")])
+@pytest.mark.parametrize(("system", "section"), [("cumulus", "config.vrf default"), ("eos", "config.router bgp ")])
 def test_a_fabric_with_access_has_a_play(system: str, section: str) -> None:
     """Every switch has its sections, the way to it is in its variables, and no secret is anywhere."""
     plan = reached(system)
@@ -55,7 +55,7 @@ def test_a_fabric_with_access_has_a_play(system: str, section: str) -> None:
     assert "ansible_host" not in variables
 
 
-@pytest.mark.parametrize("system", ["eos"])
+@pytest.mark.parametrize("system", ["cumulus", "eos"])
 def test_another_plan_is_not_another_configuration(system: str) -> None:
     """What is applied does not name the plan's hash: a change elsewhere leaves every switch's play alone."""
     plan = reached(system)

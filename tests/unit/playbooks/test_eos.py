@@ -12,14 +12,9 @@ import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import switch_life
 from ansible_collections.coldaisle.site.plugins.module_utils.eos_sections import sections
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
-from ansible_collections.coldaisle.site.plugins.module_utils.switch_life import (
-    keep_config,
-    open_switch,
-    read_switch,
-    try_config,
-)
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_life import open_switch, read_switch
 
-from tests.unit.playbooks.replay import SECRET, TOKEN, Exchange, Replay
+from tests.unit.playbooks.replay import PASSWORD, SECRET, TOKEN, Exchange, Replay, login_file
 
 GOLDEN = Path(__file__).parents[1] / "switch_configs" / "b200-roce.leaf01.eos.cfg"
 
@@ -41,79 +36,57 @@ def _answer(exchange: Exchange) -> dict[str, Any]:
 
 @pytest.fixture
 def replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Replay:
-    """Return the exchanges, with credentials beside them, short waits, and every log on."""
+    """Return the exchanges with EOS, short waits, and every log on."""
     caplog.set_level(logging.DEBUG)
-    (tmp_path / "login.yaml").write_text("username: coldaisle\npassword: word-of-the-file\n", encoding="utf-8")
     monkeypatch.setattr(switch_life, "RETRY_S", 0.01)
-    found = Replay("eos", _shorten, _answer)
-    found.content["access"] = {
-        "system": "eos",
-        "address": "192.0.2.11",
-        "credentials": f"file:{tmp_path}/login.yaml",
-        "ca_file": None,
-    }
-    return found
-
-
-def _try(replay: Replay, scenario: str, *, keep_extra: bool = False, check: bool = False) -> dict[str, Any]:
-    switch = open_switch(replay.content["access"], replay.transport(scenario))
-    answer = try_config(switch, replay.content["planned"], keep_extra=keep_extra, timer_s=120, check=check)
-    assert not replay.left
-    return answer
-
-
-def _keep(replay: Replay, scenario: str, trial: dict[str, Any], sessions_s: float = 0.0) -> dict[str, Any]:
-    switch = open_switch(replay.content["access"], replay.transport(scenario))
-    answer = keep_config(switch, trial["token"], trial["trial"], sessions_s=sessions_s)
-    assert not replay.left
-    return answer
+    return Replay("eos", _shorten, _answer, login_file(tmp_path))
 
 
 def test_the_planned_configuration_changes_nothing(replay: Replay) -> None:
     """What the switch makes of the plan's lines is what it has: the session is given up, and there is no trial."""
-    answer = _try(replay, "no_change")
+    answer = replay.tries("no_change")
     assert (answer["changed"], answer["token"], answer["sections"]) == (False, "", [])
 
 
 def test_a_change_is_tried_then_kept(replay: Replay, caplog: pytest.LogCaptureFixture) -> None:
     """Sections that differ are named, unplanned ones go, planned sessions are remembered, nothing secret is told."""
-    trial = _try(replay, "removed")
+    trial = replay.tries("removed")
     assert sorted(trial["sections"]) == ["interface Ethernet1/1", "route-map MINE permit 10", "vlan 30"]
     assert trial["trial"]["sessions"] == ["10.0.0.1"]
     assert {"before": "name by-hand\n", "after": "\n", "before_header": "vlan 30", "after_header": "vlan 30"} in trial[
         "diff"
     ]
-    kept = _keep(replay, "confirm", trial)
+    kept = replay.keeps("confirm", trial)
     assert kept["changed"]
     told = json.dumps([trial, kept]) + caplog.text
     assert SECRET not in told
-    assert "word-of-the-file" not in told
+    assert PASSWORD not in told
 
 
 def test_unplanned_sections_may_stay(replay: Replay) -> None:
     """With `keep`, sections that no plan has are given to the new session as they stand."""
-    trial = _try(replay, "kept_extra", keep_extra=True)
+    trial = replay.tries("kept_extra", keep_extra=True)
     assert trial["sections"] == ["interface Ethernet1/1"]
-    assert _keep(replay, "confirm_kept_extra", trial)["changed"]
+    assert replay.keeps("confirm_kept_extra", trial)["changed"]
 
 
 def test_check_mode_leaves_the_switch_alone(replay: Replay) -> None:
     """Check mode tells the same sections, and gives its session up."""
-    answer = _try(replay, "check_mode", check=True)
+    answer = replay.tries("check_mode", check=True)
     assert (answer["changed"], answer["token"], len(answer["sections"])) == (True, "", 3)
 
 
 def test_a_refused_line_is_quoted(replay: Replay) -> None:
     """A line of the plan that EOS does not take is told with EOS's words, and nothing was changed."""
     with pytest.raises(FactError, match=r"EOS refuses the line 'mtu 9214': Invalid input .*: nothing was changed"):
-        _try(replay, "refused_line")
+        replay.tries("refused_line")
     assert not replay.left
 
 
 def test_a_refused_line_of_the_switch_is_not_shown(replay: Replay, caplog: pytest.LogCaptureFixture) -> None:
     """Where EOS refuses a line of its own, which may hold a secret, it is told of and not quoted."""
     with pytest.raises(FactError, match="a line of its own running configuration, which is not shown") as error:
-        _try(replay, "refused_line_of_its_own")
+        replay.tries("refused_line_of_its_own")
     assert not replay.left
     assert SECRET not in f"{error.value} {error.value.__cause__} {caplog.text}"
 
@@ -121,20 +94,20 @@ def test_a_refused_line_of_the_switch_is_not_shown(replay: Replay, caplog: pytes
 def test_users_never_go(replay: Replay) -> None:
     """A session that would lose what is not the fabric's is given up before it is in force."""
     with pytest.raises(FactError, match="would change lines that are not the fabric's"):
-        _try(replay, "users_would_go")
+        replay.tries("users_would_go")
     assert not replay.left
 
 
 def test_contact_lost_at_the_commit_is_told(replay: Replay) -> None:
     """A switch that falls silent takes its old configuration back by its own timer, and the message says so."""
     with pytest.raises(FactError, match=r"gives no answer.*within 120 s it takes its old configuration back"):
-        _try(replay, "lost_at_commit")
+        replay.tries("lost_at_commit")
 
 
 def test_a_short_silence_is_waited_for(replay: Replay) -> None:
     """While routes change, a switch may be out of reach for a moment."""
-    trial = _try(replay, "removed")
-    assert _keep(replay, "confirm_after_a_pause", trial, sessions_s=5)["changed"]
+    trial = replay.tries("removed")
+    assert replay.keeps("confirm_after_a_pause", trial, sessions_s=5)["changed"]
 
 
 @pytest.mark.parametrize(
@@ -148,15 +121,15 @@ def test_a_short_silence_is_waited_for(replay: Replay) -> None:
 )
 def test_what_is_not_kept_is_told(replay: Replay, scenario: str, told: str) -> None:
     """A session that stays away, a section that was not taken, a timer that ran out, and a switch out of reach."""
-    trial = _try(replay, "removed")
+    trial = replay.tries("removed")
     with pytest.raises(FactError, match=told):
-        _keep(replay, scenario, trial)
+        replay.keeps(scenario, trial)
     assert not replay.left
 
 
 def test_sections_are_read_as_facts(replay: Replay) -> None:
     """Facts are the fabric's sections; what else there is on the switch is none of them."""
-    switch = open_switch(replay.content["access"], replay.transport("read"))
+    switch = replay.switch("read")
     seen, errors = read_switch(switch, ["config.vlan 30", "config.interface Vlan9", "config_sections", "mtu.swp1"])
     assert seen["config.vlan 30"] == "name by-hand"
     assert seen["config.interface Vlan9"] == "absent"
@@ -169,7 +142,7 @@ def test_sections_are_read_as_facts(replay: Replay) -> None:
 def test_a_switch_that_cannot_be_read_says_why_for_each_fact(replay: Replay) -> None:
     """A silent switch is an error of each fact, not a failure of the read."""
     silent = httpx.MockTransport(lambda _request: httpx.Response(401))
-    seen, errors = read_switch(open_switch(replay.content["access"], silent), ["config_sections"])
+    seen, errors = read_switch(open_switch(replay.access, silent), ["config_sections"])
     assert (seen, errors["config_sections"][:40]) == ({}, "the switch refuses user or password (look at the"[:40])
 
 

@@ -8,6 +8,7 @@ and the API itself among them. Such lines may hold secrets, so they are never in
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -73,15 +74,15 @@ class EosSwitch:
         name = f"interface {port.replace('Et', 'Ethernet', 1)}" if port else address
         return f" neighbor {name} " in config
 
-    def offer(self, token: str, config: str, *, keep_extra: bool) -> dict[str, str]:
+    def offer(self, config: str, *, keep_extra: bool) -> tuple[str, dict[str, str]]:
         """
-        Load a configuration into a session of its own, not in force yet; return its sections as EOS has them.
+        Load a configuration into a session of its own; return its name, and its sections as EOS has them.
 
         Raises:
             FactError: EOS refuses a line, or what is not the fabric's would change; the session is gone then.
 
         """
-        running = self._text("show running-config")
+        token, running = f"coldaisle-{uuid.uuid4().hex[:12]}", self._text("show running-config")
         own = [block for block in blocks(running) if not is_fabrics(block[0])]
         kept = [*own, *(_extra(running, set(sections(config))) if keep_extra else ())]
         planned = list(_commands(blocks(config)))
@@ -97,7 +98,7 @@ class EosSwitch:
             self.withdraw(token)
             what = "lines that are not the fabric's (users, banners, certificates …)"
             raise FactError(f"EOS would change {what}: nothing was changed")
-        return sections(text)
+        return token, sections(text)
 
     def withdraw(self, token: str) -> None:
         """End a session: one that is on trial is taken back at once."""

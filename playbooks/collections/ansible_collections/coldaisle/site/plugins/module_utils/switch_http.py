@@ -26,7 +26,7 @@ class RefusedError(FactError):
     def __init__(self, status: int, body: Any) -> None:  # noqa: ANN401 - JSON
         """Keep both."""
         super().__init__(f"the switch answered with HTTP status {status}")
-        self.body = body
+        self.status, self.body = status, body
 
 
 def connect(access: Mapping[str, Any], port: int, transport: httpx.BaseTransport | None = None) -> httpx.Client:

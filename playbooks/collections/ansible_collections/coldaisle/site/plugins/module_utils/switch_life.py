@@ -7,11 +7,11 @@ The timer is the switch's own: a change that cuts the way to it is gone by itsel
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import httpx
+from ansible_collections.coldaisle.site.plugins.module_utils.cumulus import CumulusSwitch
 from ansible_collections.coldaisle.site.plugins.module_utils.eos import EosSwitch
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.switch_changes import (
@@ -39,8 +39,8 @@ class ApiSwitch(Protocol):
     def is_planned(self, config: str, peer: str) -> bool:
         """Tell whether a configuration has a session with a peer."""
 
-    def offer(self, token: str, config: str, *, keep_extra: bool) -> Sections:
-        """Load a configuration beside the one in force; return its sections as the switch has them."""
+    def offer(self, config: str, *, keep_extra: bool) -> tuple[str, Sections]:
+        """Load a configuration beside the one in force; return its token and sections as the switch has them."""
 
     def withdraw(self, token: str) -> None:
         """Forget a configuration that is offered; take back one that is on trial."""
@@ -55,7 +55,7 @@ class ApiSwitch(Protocol):
         """Keep a configuration that is on trial, after the next start too."""
 
 
-SYSTEMS: dict[str, Any] = {"eos": EosSwitch}
+SYSTEMS: dict[str, Any] = {"cumulus": CumulusSwitch, "eos": EosSwitch}
 """How each operating system is spoken to, by its name in the plan."""
 
 ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
@@ -90,12 +90,13 @@ def try_config(switch: ApiSwitch, config: str, *, keep_extra: bool, timer_s: int
         FactError: a line is refused (nothing was changed then), or contact is lost.
 
     """
-    before, token = switch.read(), f"coldaisle-{uuid.uuid4().hex[:12]}"
-    offered = switch.offer(token, config, keep_extra=keep_extra)
+    before = switch.read()
+    token, offered = switch.offer(config, keep_extra=keep_extra)
     changes = changes_of(before, offered)
     result = {"changed": bool(changes), "token": "", "sections": list(changes), "diff": diff_of(changes)}
     if check or not changes:
-        switch.withdraw(token)
+        if token:
+            switch.withdraw(token)
         return result
     stay = sorted(peer for peer in switch.established() if switch.is_planned(config, peer))
     try:

@@ -18,7 +18,7 @@ options:
   system:
     description: What the switch runs.
     type: str
-    choices: [eos]
+    choices: [cumulus, eos]
     required: true
   address:
     description: Address of the switch.
