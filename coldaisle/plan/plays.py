@@ -45,9 +45,19 @@ def why_not_configured(fabric: FabricPlan, switch: SwitchPlan) -> str | None:
         return None if switch.asn is not None else "it does not route"
     if access is None:
         return "the site does not say how it is reached"
+    if system == "sonic":
+        return _why_no_sonic(fabric, switch)
     if system not in API_SYSTEMS:
         return f"no playbook configures {system}" if system else f"no catalog entry says what {switch.model} runs"
     return None if access.credentials else f"{system} is configured over HTTPS, and there are no credentials"
+
+
+def _why_no_sonic(fabric: FabricPlan, switch: SwitchPlan) -> str | None:
+    """Return why there is no configuration of SONiC for a switch: the renderer's own two reasons."""
+    if any(not port.chip_lanes for port in fabric.ports.get(switch.role, ())):
+        return f"the catalog does not say which lanes of its chip the ports of {switch.model} have"
+    ends = {member.device for bond in fabric.bonds if bond.multihomed for member in bond.members}
+    return "bonds over several leaves are not written for SONiC" if switch.name in ends else None
 
 
 def _fabric_plays(plan: SitePlan) -> Iterator[PlayPlan]:

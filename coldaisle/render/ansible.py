@@ -111,7 +111,11 @@ def _switch_vars(plan: SitePlan) -> dict[str, Vars]:
 
 
 def _ssh_vars(plan: SitePlan, fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
+    user = fabric.switch_access.ssh_user if fabric.switch_access and switch.network_os == "sonic" else "root"
+    login: Vars = {} if user == "root" else {"ansible_user": user, "ansible_become": True}
     return _connection_vars(plan, switch.management_address or "") | {
+        **login,
+        "fabric_system": switch.network_os,
         "fabric_config": config,
         "fabric_keep_extra": fabric.unplanned_config == "keep",
         "fabric_commit_timer_s": fabric.commit_timer_s,

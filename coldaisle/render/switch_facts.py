@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from coldaisle.paths import packaged
 from coldaisle.render.frr import switch_config
@@ -17,11 +17,23 @@ from coldaisle.render.switches import LANGUAGES
 from coldaisle.render.switches.view import views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from coldaisle.plan.model import Facts, PlayPlan, SitePlan
 
 UTILS = "collections/ansible_collections/coldaisle/site/plugins/module_utils"
+
+
+class _Sections(Protocol):
+    """What each of these files has."""
+
+    def sections(self, text: str) -> dict[str, str]:
+        """Return the sections of a configuration."""
+
+    def listed(self, found: Iterable[str]) -> list[str]:
+        """Return the names of sections that are the fabric's alone."""
+
+
 PREFIX = "fabric-"
 """What the name of a fabric's play begins with."""
 
@@ -50,20 +62,21 @@ def switch_facts(plan: SitePlan, play: PlayPlan, configs: Mapping[str, str]) -> 
     fabric = plan.fabrics[play.name.removeprefix(PREFIX)]
     systems = {switch.name: switch.network_os for switch in fabric.switches}
     keep = fabric.unplanned_config == "keep"
-    return {name: _facts(_sections(systems[name] or "")(text), keep=keep) for name, text in configs.items()}
+    return {name: _facts(_sections(systems[name] or ""), text, keep=keep) for name, text in configs.items()}
 
 
-def _facts(found: Mapping[str, str], *, keep: bool) -> Facts:
-    facts: dict[str, str | int | bool] = {f"config.{name}": text for name, text in found.items()}
-    return facts if keep else {**facts, "config_sections": ", ".join(sorted(found))}
+def _facts(language: _Sections, text: str, *, keep: bool) -> Facts:
+    found = language.sections(text)
+    facts: dict[str, str | int | bool] = {f"config.{name}": value for name, value in found.items()}
+    return facts if keep else {**facts, "config_sections": ", ".join(language.listed(found))}
 
 
 @cache
-def _sections(system: str) -> Callable[[str], dict[str, str]]:
+def _sections(system: str) -> _Sections:
     path = packaged("playbooks") / UTILS / f"{system}_sections.py"
     spec = spec_from_file_location(f"{system}_sections", path)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return cast("Callable[[str], dict[str, str]]", module.sections)
+    return cast("_Sections", module)

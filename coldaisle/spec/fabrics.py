@@ -138,13 +138,15 @@ class SwitchAccess(SpecModel):
     """
     How a site reaches its switches to configure them; FRR ones need none, since they have the site's own SSH key.
 
-    EOS and Cumulus Linux are configured over HTTPS by who `credentials` names.
+    EOS and Cumulus Linux are configured over HTTPS by who `credentials` names, SONiC over SSH with the site's key.
     """
 
     credentials: SecretRef | None = None
     """Where user and password are read from, as for BMCs: a secret itself never stands in a spec."""
     ca_file: str | None = None
     """Authority that signed the switches' certificates; null accepts none but those that the system trusts."""
+    ssh_user: str = Field(default="admin", pattern=r"^[a-z_][a-z0-9_-]*$")
+    """Who logs in to SONiC and may become root there without a password: its own user."""
 
 
 class FabricSpec(SpecModel):

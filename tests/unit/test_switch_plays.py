@@ -10,7 +10,7 @@ import pytest
 
 from coldaisle.plan import plan_site
 from coldaisle.plan.model import SitePlan
-from coldaisle.plan.plays import configured_switches
+from coldaisle.plan.plays import configured_switches, why_not_configured
 from coldaisle.render.ansible import inventory
 from coldaisle.render.digests import play_hosts
 from coldaisle.spec import load_site
@@ -29,7 +29,7 @@ def reached(system: str) -> SitePlan:
     return plan_site(with_fabrics(spec, {"compute": fabric.model_copy(update={"switch_access": ACCESS})}))
 
 
-@pytest.mark.parametrize("system", ["cumulus", "eos"])
+@pytest.mark.parametrize("system", ["cumulus", "eos", "sonic"])
 def test_without_access_there_is_no_play(system: str) -> None:
     """Sites that do not say how their switches are reached keep their plays, groups and previews."""
     plan = plan_of("b200-roce", system)
@@ -55,7 +55,7 @@ def test_a_fabric_with_access_has_a_play(system: str, section: str) -> None:
     assert "ansible_host" not in variables
 
 
-@pytest.mark.parametrize("system", ["cumulus", "eos"])
+@pytest.mark.parametrize("system", ["cumulus", "eos", "sonic"])
 def test_another_plan_is_not_another_configuration(system: str) -> None:
     """What is applied does not name the plan's hash: a change elsewhere leaves every switch's play alone."""
     plan = reached(system)
@@ -70,3 +70,29 @@ def test_unplanned_sections_are_facts_where_they_go() -> None:
     assert "config_sections" in play_hosts(plan)["fabric-compute"]["leaf01"]
     plan = replace(plan, fabrics={**plan.fabrics, "compute": kept})
     assert "config_sections" not in play_hosts(plan)["fabric-compute"]["leaf01"]
+
+
+def test_sonic_is_reached_over_ssh() -> None:
+    """SONiC's switches are in the group of those on SSH, with its own user, who becomes root there."""
+    plan = reached("sonic")
+    everything = inventory(plan)["all"]
+    names = {switch.name for switch in configured_switches(plan.fabrics["compute"])}
+    assert everything["children"]["switches"]["hosts"].keys() == names
+    variables = everything["hosts"]["leaf02"]
+    assert (variables["fabric_system"], variables["ansible_user"], variables["ansible_become"]) == (
+        "sonic",
+        "admin",
+        True,
+    )
+    assert "config.DEVICE_METADATA|localhost|hostname" in play_hosts(plan)["fabric-compute"]["leaf02"]
+    assert "FEATURE" not in str(play_hosts(plan)["fabric-compute"]["leaf02"]["config_sections"])
+
+
+def test_sonic_without_lanes_is_told() -> None:
+    """Where there is no configuration of SONiC, no play has the switch, and the reason is the renderer's."""
+    plan = reached("sonic")
+    fabric = plan.fabrics["compute"]
+    blind = {role: tuple(replace(port, chip_lanes=()) for port in ports) for role, ports in fabric.ports.items()}
+    fabric = replace(fabric, ports=blind)
+    assert configured_switches(fabric) == []
+    assert "which lanes of its chip" in str(why_not_configured(fabric, fabric.switches[0]))

@@ -110,13 +110,14 @@ class RoceClassPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchAccessPlan:
     """
-    How the switches of a fabric are reached by their APIs.
+    How the switches of a fabric are reached, by their APIs or (SONiC) over SSH.
 
     `credentials` names where user and password are read from (never a value), as `BmcPlan.credentials` does.
     """
 
     credentials: str | None
     ca_file: str | None
+    ssh_user: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ No module of ours: the plan's side loads the same file. It runs on the deploy ho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -50,6 +50,11 @@ def sections_of(tree: Tree) -> dict[str, str]:
         name = " ".join(path)
         found[name] = "\n".join(sorted(_flat(branch, ()))) or name
     return found
+
+
+def listed(found: Iterable[str]) -> list[str]:
+    """Return the names of sections: all of them are the fabric's alone."""
+    return sorted(found)
 
 
 def parts(tree: Tree) -> dict[Path, Any]:

@@ -10,7 +10,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 OPENS = re.compile(
     r"((interface|vrf instance|router|qos profile|ip(v6)? prefix-list|route-map|peer-filter) \S|vlan \d)"
@@ -78,6 +78,11 @@ def sections(text: str) -> dict[str, str]:
         for name in names(head) if lines or not BARE.match(head) else ():
             found.setdefault(name, set()).update(lines)
     return {name: "\n".join(sorted(lines)) or name for name, lines in found.items()}
+
+
+def listed(found: Iterable[str]) -> list[str]:
+    """Return the names of sections: all of them are the fabric's alone."""
+    return sorted(found)
 
 
 def names(head: str) -> Iterator[str]:

@@ -48,8 +48,3 @@ def why_not_kept(lost: list[str], wrong: list[str]) -> str:
     """Return what keeps a configuration from being kept: sessions that stay away, sections that were not taken."""
     said = [f"sessions that were up did not come back: {', '.join(lost)}"] if lost else []
     return "; ".join([*said, *([f"the switch did not take {', '.join(wrong)} as written"] if wrong else [])])
-
-
-def names_of(found: Iterable[str]) -> str:
-    """Return the names of a configuration's sections as one fact."""
-    return ", ".join(sorted(found))

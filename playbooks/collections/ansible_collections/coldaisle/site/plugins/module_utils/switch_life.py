@@ -18,7 +18,6 @@ from ansible_collections.coldaisle.site.plugins.module_utils.switch_changes impo
     changes_of,
     diff_of,
     lost_sessions,
-    names_of,
     why_not_kept,
 )
 from ansible_collections.coldaisle.site.plugins.module_utils.switch_http import LostError, connect
@@ -157,7 +156,7 @@ def read_switch(switch: ApiSwitch, wanted: list[str]) -> tuple[dict[str, Value],
         if kind == "config":
             seen[name] = found.get(section, "absent")
         elif name == "config_sections":
-            seen[name] = names_of(found)
+            seen[name] = ", ".join(sorted(found))
         else:
             errors[name] = f"{name} is not a fact of a switch; the facts are config and config_sections"
     return seen, errors
