@@ -125,13 +125,10 @@ def _ssh_vars(plan: SitePlan, fabric: FabricPlan, switch: SwitchPlan, config: st
 def _api_vars(fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
     """Return how a switch is reached from the deploy host, on which every task of its play runs."""
     reached = fabric.switch_access
-    ca_file = reached.ca_file if reached else None
-    access = {
-        "system": switch.network_os,
-        "address": switch.management_address,
-        "credentials": reached.credentials if reached else None,
-        "ca_file": ca_file and str(Path(ca_file).expanduser()),
-    }
+    access: Vars = {"system": switch.network_os, "address": switch.management_address}
+    if reached is not None:
+        ca_file = reached.ca_file and str(Path(reached.ca_file).expanduser())
+        access |= {"port": reached.port, "credentials": reached.credentials, "ca_file": ca_file}
     return {
         "fabric_api_access": access,
         "read_switch_access": access,

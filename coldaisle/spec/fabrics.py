@@ -145,6 +145,8 @@ class SwitchAccess(SpecModel):
     """Where user and password are read from, as for BMCs: a secret itself never stands in a spec."""
     ca_file: str | None = None
     """Authority that signed the switches' certificates; null accepts none but those that the system trusts."""
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """TCP port of their API; left out, 443 of EOS and 8765 of Cumulus Linux."""
     ssh_user: str = Field(default="admin", pattern=r"^[a-z_][a-z0-9_-]*$")
     """Who logs in to SONiC and may become root there without a password: its own user."""
 

@@ -49,6 +49,7 @@ def test_a_fabric_with_access_has_a_play(system: str, section: str) -> None:
     assert variables["read_switch_access"] == {
         "system": system,
         "address": "10.32.12.16",
+        "port": None,
         "credentials": "file:~/.config/switches.yaml",
         "ca_file": str(Path.home() / "ca.pem"),
     }

@@ -112,11 +112,13 @@ class SwitchAccessPlan:
     """
     How the switches of a fabric are reached, by their APIs or (SONiC) over SSH.
 
-    `credentials` names where user and password are read from (never a value), as `BmcPlan.credentials` does.
+    `credentials` names where user and password are read from (never a value), as `BmcPlan.credentials` does. `port` is
+    that of the API where it is not the usual one.
     """
 
     credentials: str | None
     ca_file: str | None
+    port: int | None
     ssh_user: str
 
 

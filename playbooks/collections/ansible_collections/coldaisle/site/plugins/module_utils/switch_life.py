@@ -60,6 +60,7 @@ SYSTEMS: dict[str, Any] = {"cumulus": CumulusSwitch, "eos": EosSwitch}
 ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
     "system": {"type": "str", "choices": sorted(SYSTEMS), "required": True},
     "address": {"type": "str", "required": True},
+    "port": {"type": "int"},
     "credentials": {"type": "str", "required": True, "no_log": False},
     "ca_file": {"type": "path"},
 }
@@ -75,7 +76,7 @@ def open_switch(access: dict[str, Any], transport: httpx.BaseTransport | None = 
 
     """
     kind = SYSTEMS[access["system"]]
-    switch: ApiSwitch = kind(connect(access, kind.PORT, transport))
+    switch: ApiSwitch = kind(connect(access, access.get("port") or kind.PORT, transport))
     return switch
 
 

@@ -24,6 +24,9 @@ options:
     description: Address of the switch.
     type: str
     required: true
+  port:
+    description: TCP port of its API, where it is not the system's usual one.
+    type: int
   credentials:
     description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
     type: str
