@@ -19,7 +19,7 @@ from coldaisle.plan.bonds import plan_bonds
 from coldaisle.plan.breakout import chosen_os, port_plans
 from coldaisle.plan.cabling import Floor, Place, rack_positions
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
-from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchAccessPlan, SwitchPlan
 from coldaisle.plan.overlay import KINDS, kind_of, overlay_numbers, plan_overlay
 from coldaisle.plan.subnet import plan_subnet
 from coldaisle.plan.wiring import Wiring, port_table
@@ -216,6 +216,7 @@ class _Configured(TypedDict, total=False):
     lldp_interval_s: int
     unplanned_config: Literal["remove", "keep"]
     commit_timer_s: int
+    switch_access: SwitchAccessPlan | None
     management_vrf: str
     access_vlan: int
 
@@ -230,6 +231,7 @@ def _configured(spec: SiteSpec, layout: Layout) -> _Configured:
         "lldp_interval_s": fabric.lldp_interval_s,
         "unplanned_config": fabric.unplanned_config,
         "commit_timer_s": fabric.commit_timer_s,
+        "switch_access": SwitchAccessPlan(**fabric.switch_access.model_dump()) if fabric.switch_access else None,
         "management_vrf": fabric.management_vrf,
         "access_vlan": fabric.access_vlan,
     }

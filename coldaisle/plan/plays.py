@@ -15,6 +15,9 @@ from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan
 DEFAULT_MTU_BYTES = 1500
 """What every Ethernet port has of itself (IEEE 802.3)."""
 
+API_SYSTEMS = frozenset({"cumulus", "eos"})
+"""Operating systems of switches that are configured over HTTPS, from the deploy host."""
+
 VERBS = ("bmc", "os", "rdma", "gpu", "kubernetes", "verify")
 """The playbooks that run on a pool, in their order."""
 
@@ -29,17 +32,42 @@ def plan_plays(plan: SitePlan) -> tuple[PlayPlan, ...]:
 
 
 def configured_switches(fabric: FabricPlan) -> list[SwitchPlan]:
-    """Return the switches of a fabric that a playbook configures: those that route, by FRR, and can be reached."""
-    wanted = (switch for switch in fabric.switches if switch.network_os == "frr" and switch.asn is not None)
-    return [switch for switch in wanted if switch.management_address]
+    """Return the switches of a fabric that a playbook configures."""
+    return [switch for switch in fabric.switches if why_not_configured(fabric, switch) is None]
+
+
+def why_not_configured(fabric: FabricPlan, switch: SwitchPlan) -> str | None:
+    """Return why no playbook configures a switch; None where one does. FRR needs no access but the site's SSH key."""
+    system, access = switch.network_os, fabric.switch_access
+    if switch.management_address is None:
+        return "it has no management address"
+    if system == "frr":
+        return None if switch.asn is not None else "it does not route"
+    if access is None:
+        return "the site does not say how it is reached"
+    if system == "sonic":
+        return _why_no_sonic(fabric, switch)
+    if system not in API_SYSTEMS:
+        return f"no playbook configures {system}" if system else f"no catalog entry says what {switch.model} runs"
+    return None if access.credentials else f"{system} is configured over HTTPS, and there are no credentials"
+
+
+def _why_no_sonic(fabric: FabricPlan, switch: SwitchPlan) -> str | None:
+    """Return why there is no configuration of SONiC for a switch: the renderer's own two reasons."""
+    if any(not port.chip_lanes for port in fabric.ports.get(switch.role, ())):
+        return f"the catalog does not say which lanes of its chip the ports of {switch.model} have"
+    ends = {member.device for bond in fabric.bonds if bond.multihomed for member in bond.members}
+    return "bonds over several leaves are not written for SONiC" if switch.name in ends else None
 
 
 def _fabric_plays(plan: SitePlan) -> Iterator[PlayPlan]:
     """Yield a play for each fabric with switches to configure; their lines are rendered for them, the rest is facts."""
     for fabric in plan.fabrics.values():
         facts: dict[str, dict[str, str | int | bool]] = {switch.name: {} for switch in configured_switches(fabric)}
-        mtu_bytes = {switch.name: switch.mtu_bytes for switch in fabric.switches}
-        for end in (end for cable in fabric.cables for end in (cable.a, cable.b) if end.device in facts):
+        # FRR sets no MTU; every other system has it in its configuration.
+        mtu_bytes = {switch.name: switch.mtu_bytes for switch in fabric.switches if switch.network_os == "frr"}
+        ends = (end for cable in fabric.cables for end in (cable.a, cable.b))
+        for end in (end for end in ends if end.device in facts and end.device in mtu_bytes):
             facts[end.device][f"mtu.{end.port}"] = mtu_bytes[end.device] or DEFAULT_MTU_BYTES
         if facts:
             yield PlayPlan(name=f"fabric-{fabric.name}", playbook="fabric", facts=facts, after=())

@@ -16,10 +16,10 @@ import yaml
 
 import coldaisle
 from coldaisle.paths import state_dir
-from coldaisle.plan.model import NodePlan, PoolPlan, ProvisioningPlan, SitePlan
-from coldaisle.plan.plays import host_facts, plan_plays
+from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
+from coldaisle.plan.plays import API_SYSTEMS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
-from coldaisle.render.frr import switch_config
+from coldaisle.render.switch_facts import PREFIX, applied_configs
 
 Vars = dict[str, Any]
 
@@ -54,14 +54,19 @@ def inventory(plan: SitePlan) -> Vars:
     """Return the inventory in the form of Ansible's YAML inventory plugin; each group lists its hosts in order."""
     hosts = [node.name for node in plan.nodes]
     provisioners = [plan.provisioning.host] if plan.provisioning else []
-    switches = [host for play in plan.plays if play.playbook == "fabric" for host in play.facts]
-    groups: dict[str, list[str]] = {"nodes": hosts, "provisioners": provisioners, "switches": switches}
+    switches = _switch_vars(plan)
+    groups: dict[str, list[str]] = {"nodes": hosts, "provisioners": provisioners, "switches": []}
+    for switch, found in switches.items():
+        groups.setdefault("api_switches" if "fabric_api_config" in found else "switches", []).append(switch)
     for node in plan.nodes:
         for group in (f"pool_{node.pool}", f"rack_{node.rack}", *_verb_groups(plan, node)):
             groups.setdefault(_group_name(group), []).append(node.name)
     return {
         "all": {
-            "hosts": {host: host_vars(plan, host) for host in (*provisioners, *switches, *hosts)},
+            "hosts": {
+                host: switches[host] if host in switches else host_vars(plan, host)
+                for host in (*provisioners, *switches, *hosts)
+            },
             "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
         }
     }
@@ -81,20 +86,55 @@ def host_vars(plan: SitePlan, host: str) -> Vars:
     node = next((node for node in plan.nodes if node.name == host), None)
     if node is not None:
         return _node_vars(plan, node)
-    return _switch_vars(plan, host)
-
-
-def _switch_vars(plan: SitePlan, host: str) -> Vars:
-    play = next((play for play in plan.plays if play.playbook == "fabric" and host in play.facts), None)
-    if play is None:
+    switches = _switch_vars(plan)
+    if host not in switches:
         raise KeyError(f"site {plan.name} has no host {host}")
-    fabric = plan.fabrics[play.name.removeprefix("fabric-")]
-    address = next(switch.management_address for switch in fabric.switches if switch.name == host)
-    return _connection_vars(plan, address or "") | {
-        "fabric_config": switch_config(plan, fabric.name, host),
+    return switches[host]
+
+
+def config_of(variables: Vars) -> str | None:
+    """Return the configuration among a switch's variables; of another host, None."""
+    return variables.get("fabric_config") or variables.get("fabric_api_config")
+
+
+def _switch_vars(plan: SitePlan) -> dict[str, Vars]:
+    """Return the variables of all switches that playbooks configure."""
+    found: dict[str, Vars] = {}
+    for play in plan.plays:
+        for name, config in applied_configs(plan, play).items():
+            fabric = plan.fabrics[play.name.removeprefix(PREFIX)]
+            switch = next(switch for switch in fabric.switches if switch.name == name)
+            by_api = switch.network_os in API_SYSTEMS
+            found[name] = _api_vars(fabric, switch, config) if by_api else _ssh_vars(plan, fabric, switch, config)
+            found[name] |= {} if by_api else {"fabric_facts": dict(play.facts[name])}
+    return found
+
+
+def _ssh_vars(plan: SitePlan, fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
+    user = fabric.switch_access.ssh_user if fabric.switch_access and switch.network_os == "sonic" else "root"
+    login: Vars = {} if user == "root" else {"ansible_user": user, "ansible_become": True}
+    return _connection_vars(plan, switch.management_address or "") | {
+        **login,
+        "fabric_system": switch.network_os,
+        "fabric_config": config,
         "fabric_keep_extra": fabric.unplanned_config == "keep",
         "fabric_commit_timer_s": fabric.commit_timer_s,
-        "fabric_facts": dict(play.facts[host]),
+    }
+
+
+def _api_vars(fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
+    """Return how a switch is reached from the deploy host, on which every task of its play runs."""
+    reached = fabric.switch_access
+    access: Vars = {"system": switch.network_os, "address": switch.management_address}
+    if reached is not None:
+        ca_file = reached.ca_file and str(Path(reached.ca_file).expanduser())
+        access |= {"port": reached.port, "credentials": reached.credentials, "ca_file": ca_file}
+    return {
+        "fabric_api_access": access,
+        "read_switch_access": access,
+        "fabric_api_config": config,
+        "fabric_api_keep_extra": fabric.unplanned_config == "keep",
+        "fabric_api_commit_timer_s": fabric.commit_timer_s,
     }
 
 

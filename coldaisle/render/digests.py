@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
-from coldaisle.render.ansible import inventory
-from coldaisle.render.frr_facts import switch_facts
+from coldaisle.render.ansible import config_of, inventory
+from coldaisle.render.switch_facts import switch_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,10 @@ def record_digest(record: object) -> str:
 
 def vars_digests(plan: SitePlan) -> dict[str, dict[str, str]]:
     """Return, by play and host, the SHA-256 of the variables that the play's role takes."""
-    hosts = inventory(plan)["all"]["hosts"]
+    return _vars_digests(plan, inventory(plan)["all"]["hosts"])
+
+
+def _vars_digests(plan: SitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     return {play.name: {host: _digest(play.playbook, hosts[host]) for host in play.facts} for play in plan.plays}
 
 
@@ -39,14 +42,17 @@ def play_hosts(plan: SitePlan) -> dict[str, dict[str, Facts]]:
 
     A switch's facts have its configuration too, a fact a section, so that a preview shows the lines that change.
     """
-    digests = vars_digests(plan)
-    return {
-        play.name: {
-            host: {**facts, **switch_facts(plan, play, host), "varsDigest": digests[play.name][host]}
+    hosts = inventory(plan)["all"]["hosts"]
+    digests = _vars_digests(plan, hosts)
+    found: dict[str, dict[str, Facts]] = {}
+    for play in plan.plays:
+        configs = {host: text for host in play.facts if (text := config_of(hosts[host]))}
+        shown = switch_facts(plan, play, configs)
+        found[play.name] = {
+            host: {**facts, **shown.get(host, {}), "varsDigest": digests[play.name][host]}
             for host, facts in play.facts.items()
         }
-        for play in plan.plays
-    }
+    return found
 
 
 def _digest(playbook: str, variables: Mapping[str, Any]) -> str:

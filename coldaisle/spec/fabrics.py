@@ -16,6 +16,7 @@ from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
 from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.overlay import BondSpec, Mtu, OverlaySpec
 from coldaisle.spec.ranges import RangeError, expand
+from coldaisle.spec.site import SecretRef
 from coldaisle.spec.sourced import Bytes, Share
 from coldaisle.spec.subnet import SubnetSpec
 
@@ -146,6 +147,23 @@ class SurvivalSpec(SpecModel):
     bisection_left: Share = 0.0
 
 
+class SwitchAccess(SpecModel):
+    """
+    How a site reaches its switches to configure them; FRR ones need none, since they have the site's own SSH key.
+
+    EOS and Cumulus Linux are configured over HTTPS by who `credentials` names, SONiC over SSH with the site's key.
+    """
+
+    credentials: SecretRef | None = None
+    """Where user and password are read from, as for BMCs: a secret itself never stands in a spec."""
+    ca_file: str | None = None
+    """Authority that signed the switches' certificates; null accepts none but those that the system trusts."""
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """TCP port of their API; left out, 443 of EOS and 8765 of Cumulus Linux."""
+    ssh_user: str = Field(default="admin", pattern=r"^[a-z_][a-z0-9_-]*$")
+    """Who logs in to SONiC and may become root there without a password: its own user."""
+
+
 class FabricSpec(SpecModel):
     """
     One fabric.
@@ -207,6 +225,8 @@ class FabricSpec(SpecModel):
     """What becomes of sections of a switch's configuration that the plan does not have."""
     commit_timer_s: Annotated[int, Field(ge=30, le=3600)] = 120
     """Seconds after which a switch takes back a new configuration that could not be confirmed."""
+    switch_access: SwitchAccess | None = None
+    """How switches that do not run FRR are reached; left out, nothing configures them but their files."""
     management_vrf: Name = "mgmt"
     """Where switches' management ports are: Cumulus Linux and SONiC have no other name for it."""
     access_vlan: Annotated[int, Field(ge=2, le=4094)] = 10

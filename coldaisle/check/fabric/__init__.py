@@ -18,6 +18,7 @@ from coldaisle.check.fabric.shape import (
 from coldaisle.check.fabric.survival import check_promises, check_single_points
 from coldaisle.check.fabric.switches import (
     check_network_os,
+    check_switch_access,
     check_switch_counts,
     check_switch_kinds,
     check_switch_names,
@@ -31,6 +32,7 @@ FABRIC_CHECKS = (
     check_switch_counts,
     check_switch_names,
     check_network_os,
+    check_switch_access,
     check_rates,
     check_uplink_rates,
     check_optics,

@@ -9,6 +9,7 @@ from coldaisle.check.fabric.naming import tier_loc
 from coldaisle.check.finding import Finding, finding
 from coldaisle.plan.breakout import group_of
 from coldaisle.plan.model import SitePlan
+from coldaisle.plan.plays import why_not_configured
 from coldaisle.spec.sections import SiteSpec
 
 KIND_OF_SWITCH = {"infiniband": "infiniband", "roce": "ethernet", "ethernet": "ethernet"}
@@ -62,3 +63,17 @@ def check_network_os(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 have = f"the catalog says that it runs {', '.join(known)}"
                 fix = "choose one of these, or add the document that says otherwise to the catalog"
                 yield finding(spec, ("fabrics", name, "network_os"), "network-os", what=what, have=have, fix=fix)
+
+
+def check_switch_access(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """Where a site says how the switches of a fabric are reached, playbooks configure all of them."""
+    for name, fabric in plan.fabrics.items():
+        reasons: dict[str, list[str]] = {}
+        for switch in fabric.switches if fabric.switch_access else ():
+            why = why_not_configured(fabric, switch)
+            if why is not None:
+                reasons.setdefault(why, []).append(switch.name)
+        for why, names in reasons.items():
+            what = f"no playbook configures {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
+            fix = "give what is missing, or remove switch_access and load the files of coldaisle fabric configs"
+            yield finding(spec, ("fabrics", name, "switch_access"), "switch-access", what=what, have=why, fix=fix)

@@ -15,7 +15,15 @@ from coldaisle.plan.model.cluster import (
     NamespacePlan,
     ReleasePlan,
 )
-from coldaisle.plan.model.fabrics import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchPlan
+from coldaisle.plan.model.fabrics import (
+    BgpPlan,
+    CablePlan,
+    FabricPlan,
+    PortPlan,
+    RoceClassPlan,
+    SwitchAccessPlan,
+    SwitchPlan,
+)
 from coldaisle.plan.model.facility import (
     CoolingPlan,
     DevicePlacement,
@@ -101,6 +109,7 @@ __all__ = [
     "SitePlan",
     "StartGroupPlan",
     "SubnetPlan",
+    "SwitchAccessPlan",
     "SwitchPlan",
     "TenantNetworkPlan",
     "TenantPlan",

@@ -109,6 +109,21 @@ class RoceClassPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchAccessPlan:
+    """
+    How the switches of a fabric are reached, by their APIs or (SONiC) over SSH.
+
+    `credentials` names where user and password are read from (never a value), as `BmcPlan.credentials` does. `port` is
+    that of the API where it is not the usual one.
+    """
+
+    credentials: str | None
+    ca_file: str | None
+    port: int | None
+    ssh_user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FabricPlan:
     """
     One fabric. `oversubscription` is leaf downlink rate over leaf uplink rate.
@@ -117,7 +132,7 @@ class FabricPlan:
     does not route; `unnumbered` says that links between its switches have no addresses of their own. `access_vlan` is
     the VLAN of ports that are not routed and that no tenant's network takes. `unplanned_config` says what becomes of
     sections of a switch's configuration that the plan does not have, and `commit_timer_s` how long a switch waits for a
-    new one to be confirmed.
+    new one to be confirmed. `switch_access` is None where a site does not say how it reaches its switches.
     """
 
     name: str
@@ -136,6 +151,7 @@ class FabricPlan:
     lldp_interval_s: int | None = None
     unplanned_config: Literal["remove", "keep"] | None = None
     commit_timer_s: int | None = None
+    switch_access: SwitchAccessPlan | None = None
     management_vrf: str | None = None
     access_vlan: int | None = None
     planes: int = 1

@@ -12,6 +12,7 @@ class ActionModule(HostAction):
 
     PROGRAM = "switch"
     OPTIONS: ClassVar[dict[str, Any]] = {
+        "system": {"type": "str", "default": "frr", "choices": ["frr", "sonic"]},
         "config": {"type": "str", "default": ""},
         "keep_extra": {"type": "bool", "default": False},
         "timer_s": {"type": "int", "default": 120},

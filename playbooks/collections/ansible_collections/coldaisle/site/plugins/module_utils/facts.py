@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.coldaisle.site.plugins.module_utils import frr, gpu_facts, os_facts, rdma_facts, service_facts
+from ansible_collections.coldaisle.site.plugins.module_utils import (
+    gpu_facts,
+    os_facts,
+    rdma_facts,
+    service_facts,
+    switch_systems,
+)
 from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, FactError, Value
 
 TYPE_CHECKING = False
@@ -21,7 +27,7 @@ HOST_FACTS: dict[str, Fact] = {
     **rdma_facts.FACTS,
     **gpu_facts.FACTS,
     **service_facts.FACTS,
-    **frr.FACTS,
+    **switch_systems.FACTS,
 }
 """Facts by kind: the part of a fact's name before its first dot."""
 

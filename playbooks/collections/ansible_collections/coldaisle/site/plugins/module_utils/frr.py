@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from pathlib import Path
 
-from ansible_collections.coldaisle.site.plugins.module_utils.frr_sections import sections
-from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, FactError, Value, run
+from ansible_collections.coldaisle.site.plugins.module_utils.frr_sections import listed, sections, without
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+__all__ = [
+    "APPLY_S",
+    "FOLDER",
+    "HINT",
+    "apply",
+    "established",
+    "forget",
+    "is_planned",
+    "listed",
+    "remember",
+    "running_text",
+    "save",
+    "sections",
+    "take_back",
+    "wanted_text",
+]
+"""What a trial needs of a system (`switch_systems.System`)."""
+
 RELOAD = "/usr/lib/frr/frr-reload.py"
 """FRR's own program, which finds the commands that lead from the running configuration to another one."""
 
-RELOAD_S = 120
+APPLY_S = 120.0
+
+FOLDER = Path("/etc/frr/coldaisle")
+BEFORE = FOLDER / "before.conf"
+
+HINT = "vtysh -c 'show running-config' on the switch"
 
 
 def running_text() -> str:
@@ -34,30 +56,24 @@ def running_text() -> str:
     return mark + text
 
 
-@functools.cache
-def _running() -> dict[str, str]:
-    return sections(running_text())
+def wanted_text(config: str, before: str, *, keep_extra: bool) -> str:
+    """Return a planned configuration, with the sections of the running one that it does not have where they stay."""
+    extra = without(before, set(sections(config))) if keep_extra else ""
+    return config.replace("\nend\n", f"\n{extra}end\n")
 
 
-def _read_section(name: str) -> Value:
-    return _running().get(name, "absent")
+def is_planned(config: str, peer: str) -> bool:
+    """Tell whether a configuration has a session with a peer."""
+    return f" {peer} " in config
 
 
-def section_names(found: dict[str, str]) -> str:
-    """Return the names of a configuration's sections as one fact."""
-    return ", ".join(sorted(found))
+def remember(_token: str, before: str) -> None:
+    """Write the running configuration down."""
+    BEFORE.touch(mode=0o600)
+    BEFORE.write_text(before, encoding="utf-8")
 
 
-FACTS: dict[str, Fact] = {
-    "config": Fact(_read_section, None, "vtysh -c 'show running-config' on the switch", from_files=True),
-    "config_sections": Fact(
-        lambda _name: section_names(_running()), None, "sections that no plan has", from_files=True
-    ),
-}
-"""`config.SECTION` is a section's text, `config_sections` the names of all that there are."""
-
-
-def reload_to(path: Path) -> None:
+def apply(path: Path) -> None:
     """
     Make a file the running configuration, changing only what differs.
 
@@ -67,7 +83,31 @@ def reload_to(path: Path) -> None:
     """
     if not Path(RELOAD).is_file():
         raise FactError(f"{RELOAD} is not there: install FRR's tools (on Debian and Ubuntu, frr-pythontools)")
-    run("python3", RELOAD, "--reload", "--stdout", str(path), timeout_s=RELOAD_S)
+    run(*_reload(path), timeout_s=APPLY_S)
+
+
+def take_back(_token: str) -> list[str]:
+    """Return the command that makes the configuration that was written down the running one."""
+    return _reload(BEFORE)
+
+
+def save() -> None:
+    """
+    Keep the running configuration after the next start.
+
+    Raises:
+        FactError: a daemon does not answer.
+
+    """
+    run("vtysh", "--writeconfig")
+
+
+def forget(_token: str) -> None:
+    """Leave what was written down: the next trial writes over it."""
+
+
+def _reload(path: Path) -> list[str]:
+    return ["python3", RELOAD, "--reload", "--stdout", str(path)]
 
 
 def established() -> set[str]:

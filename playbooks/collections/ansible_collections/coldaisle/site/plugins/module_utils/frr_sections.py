@@ -10,7 +10,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 OPENS = re.compile(r"(interface|vrf|router [a-z0-9]+|route-map|bfd|line|key chain|segment-routing|nexthop-group)( |$)")
 """First words of a line that begins a section; every other line at the left edge is a statement of its own."""
@@ -51,6 +51,11 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
             block = f"{line}: "
         else:
             yield section, block + line
+
+
+def listed(found: Iterable[str]) -> list[str]:
+    """Return the names of sections: all of them are the fabric's alone."""
+    return sorted(found)
 
 
 def without(text: str, names: set[str]) -> str:

@@ -1,7 +1,8 @@
 """
 A switch's configuration on trial: applied with a timer that takes it back, and kept over a connection made anew.
 
-A change that cuts the way to the switch is gone by itself after the timer, whatever became of whoever made it.
+A change that cuts the way to the switch is gone by itself after the timer, whatever became of whoever made it. The
+timer is ours, for systems that have none of their own.
 """
 
 from __future__ import annotations
@@ -9,111 +10,156 @@ from __future__ import annotations
 import os
 import subprocess
 import uuid
-from pathlib import Path
 
-from ansible_collections.coldaisle.site.plugins.module_utils import frr
-from ansible_collections.coldaisle.site.plugins.module_utils.frr_sections import sections, without
-from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, wait_until
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run as command
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_changes import (
+    changes_of,
+    diff_of,
+    lost_sessions,
+    why_not_kept,
+)
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_systems import SYSTEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
-FOLDER = Path("/etc/frr/coldaisle")
-BEFORE, WANTED, PENDING = FOLDER / "before.conf", FOLDER / "wanted.conf", FOLDER / "pending"
+    from ansible_collections.coldaisle.site.plugins.module_utils.switch_systems import System
+
 TAKE_BACK = """
-sleep "$1"
-[ "$(cat "$2" 2>/dev/null)" = "$3" ] || exit 0
-python3 "$4" --reload --stdout "$5" && rm -f "$2"
+sleep "$1"; pending="$2"; token="$3"; shift 3
+[ "$(cat "$pending" 2>/dev/null)" = "$token" ] || exit 0
+mv "$pending" "$pending.$$" || exit 0
+"$@"
+rm -f "$pending.$$"
 """
-"""What the timer does: another change, or one that was kept, has another token or none."""
+"""What a timer does. Another change, or one that was kept, has another token or none; of two timers, one is first."""
+
+RAN_OUT = "the trial's time ran out, and the switch has taken its old configuration back"
 
 
 def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     """Try a configuration, or keep the one that is on trial."""
+    system = SYSTEMS[params["system"]]
     try:
-        return _keep(params["token"], params["sessions_s"]) if params["token"] else _try(params, check=check)
+        if params["token"]:
+            return _keep(system, params["token"], params["sessions_s"])
+        return _try(system, params, check=check)
     except FactError as error:
         return {"failed": True, "msg": str(error)}
 
 
-def _try(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
-    before = frr.running_text()
-    extra = without(before, set(sections(params["config"]))) if params["keep_extra"] else ""
-    wanted = params["config"].replace("\nend\n", f"\n{extra}end\n")
-    changes = _changes(sections(before), sections(wanted))
-    result: dict[str, Any] = {"changed": bool(changes), "token": "", "sections": list(changes), "diff": _diff(changes)}
+def _try(system: System, params: dict[str, Any], *, check: bool) -> dict[str, Any]:
+    before = system.running_text()
+    wanted = system.wanted_text(params["config"], before, keep_extra=params["keep_extra"])
+    changes = changes_of(system.sections(before), system.sections(wanted))
+    result: dict[str, Any] = {
+        "changed": bool(changes),
+        "token": "",
+        "sections": list(changes),
+        "diff": diff_of(changes),
+    }
     if not changes or check:
         return result
-    token = _arm(before, wanted, params["timer_s"])
+    token = _write_down(system, before, wanted)
+    # While it is applied, another timer would come in between; one is there for a run that ends on the way.
+    _start_timer(system, token, params["timer_s"] + system.APPLY_S)
     try:
-        frr.reload_to(WANTED)
+        system.apply(_wanted(system))
     except FactError as error:
-        _take_back()
-        raise FactError(f"{error}: the old configuration is back") from error
+        raise FactError(f"{error}: {_taken_back(system, token)}") from error
+    _start_timer(system, token, params["timer_s"])
     return {**result, "token": token}
 
 
-def _take_back() -> None:
-    frr.reload_to(BEFORE)
-    PENDING.unlink(missing_ok=True)
+def _taken_back(system: System, token: str) -> str:
+    """Put the old configuration back, and say so; where that fails, the timer tries it again."""
+    if _claimed(system):
+        try:
+            command(*system.take_back(token), timeout_s=system.APPLY_S)
+        except FactError as error:
+            _held(system).rename(_pending(system))
+            return f"the old configuration could not be put back yet ({error}), and the timer tries it again"
+        _end(system, token)
+    return "the old configuration is back"
 
 
-def _changes(before: dict[str, str], wanted: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the text before and after of each section that changes."""
-    pairs = {name: (before.get(name, ""), wanted.get(name, "")) for name in {**before, **wanted}}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+def _claimed(system: System) -> bool:
+    """Take a trial from its timers, which act without warning; return whether they had left it."""
+    try:
+        _pending(system).rename(_held(system))
+    except FileNotFoundError:
+        return False
+    return True
 
 
-def _diff(changes: dict[str, tuple[str, str]]) -> list[dict[str, str]]:
-    return [
-        {"before_header": name, "after_header": name, "before": f"{old}\n", "after": f"{new}\n"}
-        for name, (old, new) in changes.items()
-    ]
+def _end(system: System, token: str) -> None:
+    for path in (_held(system), _sessions(system, token)):
+        path.unlink(missing_ok=True)
+    system.forget(token)
 
 
-def _arm(before: str, wanted: str, timer_s: int) -> str:
-    """Write down both configurations and the sessions of now, and start the timer; return the trial's token."""
+def _write_down(system: System, before: str, wanted: str) -> str:
+    """Write down both configurations and the sessions of now; return the trial's token."""
     token = uuid.uuid4().hex
     try:
-        FOLDER.mkdir(mode=0o750, exist_ok=True)
-        BEFORE.write_text(before, encoding="utf-8")
-        WANTED.write_text(wanted, encoding="utf-8")
-        _sessions(token).write_text("\n".join(frr.established()), encoding="utf-8")
-        PENDING.write_text(token, encoding="utf-8")
+        system.FOLDER.mkdir(mode=0o750, exist_ok=True)
+        system.remember(token, before)
+        _write(_wanted(system), wanted)
+        _write(_sessions(system, token), "\n".join(system.established()))
+        _write(_pending(system), token)
     except OSError as error:
         raise FactError(f"cannot write {error.filename}: {error.strerror}; nothing was changed") from error
-    words = ["sh", "-c", TAKE_BACK, "coldaisle", str(timer_s), str(PENDING), token, frr.RELOAD, str(BEFORE)]
-    quiet = subprocess.DEVNULL
-    subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, cwd="/")
     return token
 
 
-def _sessions(token: str) -> Path:
-    return FOLDER / f"sessions-{token}"
+def _write(path: Path, text: str) -> None:
+    """Write a file that only its owner can read: a configuration may hold secrets."""
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
-def _keep(token: str, sessions_s: int) -> dict[str, Any]:
+def _start_timer(system: System, token: str, timer_s: float) -> None:
+    words = ["sh", "-c", TAKE_BACK, "coldaisle", f"{timer_s:g}", str(_pending(system)), token]
+    quiet = subprocess.DEVNULL
+    subprocess.Popen(
+        [*words, *system.take_back(token)], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, cwd="/"
+    )
+
+
+def _wanted(system: System) -> Path:
+    return system.FOLDER / "wanted.conf"
+
+
+def _pending(system: System) -> Path:
+    return system.FOLDER / "pending"
+
+
+def _held(system: System) -> Path:
+    return system.FOLDER / "held"
+
+
+def _sessions(system: System, token: str) -> Path:
+    return system.FOLDER / f"sessions-{token}"
+
+
+def _keep(system: System, token: str, sessions_s: int) -> dict[str, Any]:
     """Keep the configuration on trial where all is as planned and no session was lost; else take it back at once."""
-    if not PENDING.is_file() or PENDING.read_text(encoding="utf-8") != token:
-        raise FactError("the trial's time ran out, and the switch has taken its old configuration back")
-    wanted = WANTED.read_text(encoding="utf-8")
-    before = set(_sessions(token).read_text(encoding="utf-8").split("\n"))
-    stay = {peer for peer in before if peer and f" {peer} " in wanted}
-    wait_until(lambda: stay <= frr.established(), sessions_s, interval_s=0.5)
-    lost = sorted(stay - frr.established())
-    wrong = sorted(_changes(sections(frr.running_text()), sections(wanted)))
-    _sessions(token).unlink(missing_ok=True)
+    pending = _pending(system)
+    if not pending.is_file() or pending.read_text(encoding="utf-8") != token:
+        raise FactError(RAN_OUT)
+    wanted = _wanted(system).read_text(encoding="utf-8")
+    before = _sessions(system, token).read_text(encoding="utf-8").split("\n")
+    stay = {peer for peer in before if peer and system.is_planned(wanted, peer)}
+    lost = lost_sessions(stay, system.established, sessions_s)
+    wrong = sorted(changes_of(system.sections(system.running_text()), system.sections(wanted)))
     if lost or wrong:
-        _take_back()
-        raise FactError(f"{_why(lost, wrong)}: the old configuration is back")
-    command("vtysh", "--writeconfig")
-    PENDING.unlink(missing_ok=True)
+        raise FactError(f"{why_not_kept(lost, wrong)}: {_taken_back(system, token)}")
+    if not _claimed(system):
+        raise FactError(RAN_OUT)
+    system.save()
+    _end(system, token)
     os.sync()
     return {"changed": True, "sections": []}
-
-
-def _why(lost: list[str], wrong: list[str]) -> str:
-    said = [f"sessions that were up did not come back: {', '.join(lost)}"] if lost else []
-    return "; ".join([*said, *([f"FRR did not take {', '.join(wrong)} as written"] if wrong else [])])

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""Give an FRR switch its configuration on trial, or keep the one on trial."""
+"""Give a switch its configuration on trial, on the switch itself, or keep the one on trial."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: switch
-short_description: Give an FRR switch its configuration on trial, or keep the one on trial
+short_description: Give a switch its configuration on trial, on the switch itself, or keep the one on trial
 description:
   - Without C(token), compares the running configuration with C(config) section by section, and where they differ makes
-    it the running one by FRR's own reload. A timer on the switch takes it back after C(timer_s) seconds.
+    it the running one, by FRR's own reload or SONiC's C(config replace). A timer on the switch takes it back after
+    C(timer_s) seconds.
   - With the C(token) that a trial returned, waits until the BGP sessions that were up are up again, reads the running
     configuration back, writes it to the disk and stops the timer. Where a session stays away or a line was not taken,
     the old configuration is put back at once and the task fails.
   - Between the two, connect anew (C(meta) C(reset_connection)), so that the old connection cannot hide that the switch
     can no longer be reached.
 options:
+  system:
+    description: What the switch runs.
+    type: str
+    choices: [frr, sonic]
+    default: frr
   config:
-    description: The whole configuration, as it would stand in C(/etc/frr/frr.conf).
+    description:
+      - The whole configuration, as it would stand in C(/etc/frr/frr.conf).
+      - Of SONiC, the tables of the fabric, as C(coldaisle fabric configs) writes them; all others stay as they are.
     type: str
     default: ""
   keep_extra:

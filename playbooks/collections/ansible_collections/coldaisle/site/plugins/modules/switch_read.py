@@ -1,0 +1,86 @@
+#!/usr/bin/python
+"""Read sections of a switch's configuration over its HTTPS API."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: switch_read
+short_description: Read sections of a switch's configuration over its HTTPS API
+description:
+  - Reads with one login. A fact that cannot be read is listed with its reason and does not fail the task.
+  - Runs on the deploy host, with httpx there.
+options:
+  system:
+    description: What the switch runs.
+    type: str
+    choices: [cumulus, eos]
+    required: true
+  address:
+    description: Address of the switch.
+    type: str
+    required: true
+  port:
+    description: TCP port of its API, where it is not the system's usual one.
+    type: int
+  credentials:
+    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
+    type: str
+    required: true
+  ca_file:
+    description: CA certificate that the switch's certificate is checked against.
+    type: path
+  facts:
+    description: Names of the facts, C(config.SECTION) and C(config_sections).
+    type: list
+    elements: str
+    required: true
+author:
+  - The Coldaisle authors
+"""
+
+EXAMPLES = r"""
+- name: Read which sections a switch has
+  delegate_to: localhost
+  coldaisle.site.switch_read:
+    system: eos
+    address: 192.0.2.11
+    credentials: env:SWITCH
+    facts: [config_sections]
+"""
+
+RETURN = r"""
+facts:
+  description: Value of each fact that could be read.
+  returned: always
+  type: dict
+errors:
+  description: Why each other fact could not be read.
+  returned: always
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_life import (
+    ACCESS_OPTIONS,
+    open_switch,
+    read_switch,
+)
+
+
+def main() -> None:
+    """Read one switch."""
+    module = AnsibleModule(
+        argument_spec={**ACCESS_OPTIONS, "facts": {"type": "list", "elements": "str", "required": True}},
+        supports_check_mode=True,
+    )
+    wanted = module.params["facts"]
+    try:
+        seen, errors = read_switch(open_switch(module.params), wanted)
+    except FactError as error:
+        seen, errors = {}, dict.fromkeys(wanted, str(error))
+    module.exit_json(changed=False, facts=seen, errors=errors)
+
+
+if __name__ == "__main__":
+    main()
