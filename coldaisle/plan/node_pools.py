@@ -11,9 +11,11 @@ from coldaisle.plan.model import (
     NodePlan,
     OsPlan,
     PoolPlan,
+    PowerCapPlan,
     ProvisioningPlan,
     RdmaPlan,
 )
+from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.spec.node_pools import PoolSpec
 from coldaisle.spec.provisioning import ImageSpec
 from coldaisle.spec.sections import SiteSpec
@@ -38,7 +40,15 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         os=_os(spec, pool),
         rdma=_rdma(spec, pool, nodes, fabrics),
         gpu=_gpu(spec, pool),
+        power_cap=_power_cap(spec, pool),
     )
+
+
+def _power_cap(spec: SiteSpec, pool: PoolSpec) -> PowerCapPlan | None:
+    if pool.power_cap is None:
+        return None
+    node_w = drawn_by_pool(spec, pool).max_w
+    return PowerCapPlan(watts=pool.power_cap.watts, scope=pool.power_cap.scope, node_w=node_w)
 
 
 def _os(spec: SiteSpec, pool: PoolSpec) -> OsPlan:

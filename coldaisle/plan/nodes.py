@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import floor
 from typing import Literal, cast
 
 from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
+from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.spec.catalog import System, SystemNic
 from coldaisle.spec.hardware import NodeHardware
 from coldaisle.spec.node_pools import PlacedNode, PoolSpec
@@ -45,6 +47,7 @@ class _Context:
     ports: Mapping[End, _Port]
     management: Mapping[str, str]
     bmc: Mapping[str, str]
+    power_limits: Mapping[str, int | None]
 
 
 def plan_nodes(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> tuple[NodePlan, ...]:
@@ -55,8 +58,15 @@ def plan_nodes(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> tuple[NodeP
         spec: The site.
         fabrics: Its planned fabrics; a node's ports get rail and address from their cables.
     """
-    context = _Context(spec, _ports(spec, fabrics), _management(spec), _bmcs(spec))
+    limits = {name: _power_limit_w(spec, pool) for name, pool in spec.node_pools.items()}
+    context = _Context(spec, _ports(spec, fabrics), _management(spec), _bmcs(spec), limits)
     return tuple(_plan_node(context, node) for node in spec.nodes)
+
+
+def _power_limit_w(spec: SiteSpec, pool: PoolSpec) -> int | None:
+    """Return the limit of a pool's nodes, which a BMC takes in whole watts; rounded down, the ledgers stay true."""
+    limit_w = drawn_by_pool(spec, pool).max_w if pool.power_cap else None
+    return None if limit_w is None else floor(limit_w)
 
 
 def _management(spec: SiteSpec) -> dict[str, str]:
@@ -107,6 +117,7 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
         labels=_labels(spec, node, pool),
         taints=_taints(pool),
         nvlink_domain=node.rack if system.nvlink_domain == "rack" else None,
+        power_limit_w=context.power_limits[node.pool],
     )
 
 

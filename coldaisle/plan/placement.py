@@ -53,12 +53,13 @@ def _by_unit(placed: Placed) -> tuple[int, str]:
 
 
 def _nodes(spec: SiteSpec) -> Iterator[Placed]:
-    pools = {name: _drawn_by_pool(spec, pool) for name, pool in spec.node_pools.items()}
+    pools = {name: drawn_by_pool(spec, pool) for name, pool in spec.node_pools.items()}
     for node in spec.nodes:
         yield _of_system(spec, node.name, node.system, "node", node.rack, node.rack_unit, pools[node.pool], None)
 
 
-def _drawn_by_pool(spec: SiteSpec, pool: PoolSpec) -> Drawn:
+def drawn_by_pool(spec: SiteSpec, pool: PoolSpec) -> Drawn:
+    """Return what a node of a pool draws, with the pool's cap."""
     system = spec.catalog.systems[pool.system]
     gpu = spec.catalog.gpus.get(system.gpus.model) if system.gpus else None
     return drawn(system, spec.facility.power.draw_rules, cap=pool.power_cap, gpu=gpu)

@@ -56,13 +56,19 @@ def _pxe_play(plan: SitePlan) -> PlayPlan | None:
 
 def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
     """
-    Power, and the device that comes first in the boot order.
+    Power, the device that comes first in the boot order, and the power limit of a pool with a cap.
 
-    Only the first is a fact: a BMC that knows boot overrides alone (IPMI, many Redfish ones) cannot tell more.
+    Only the first device is a fact: a BMC that knows boot overrides alone (IPMI, many Redfish ones) cannot tell more.
+    Without a cap there is no such fact: a limit that somebody else has set is left alone.
     """
     if node.bmc is None:
         return {}
-    return {"power": "on"} | ({"boot_order": node.bmc.boot_order[0]} if node.bmc.boot_order else {})
+    facts: dict[str, str | int | bool] = {"power": "on"}
+    if node.bmc.boot_order:
+        facts["boot_order"] = node.bmc.boot_order[0]
+    if node.power_limit_w is not None:
+        facts["power_limit_w"] = node.power_limit_w
+    return facts
 
 
 def _os_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:

@@ -71,8 +71,22 @@ class Board:
 
     def set_boot_override(self, device: str, enabled: Enabled) -> None:
         """Set the boot override; it acts at the next power-on."""
+        self._keep(boot_device=device, boot_enabled=enabled)
+
+    def _keep(self, **settings: object) -> None:
         with self._lock:
-            write_json(self._file, {"boot_device": device, "boot_enabled": enabled})
+            write_json(self._file, read_json(self._file) | settings)
+
+    # -- power limit --------------------------------------------------------------------------------------------
+    @property
+    def power_limit_w(self) -> float | None:
+        """The watts that the machine is kept under; None without a limit."""
+        watts: float | None = read_json(self._file).get("power_limit_w")
+        return watts
+
+    def set_power_limit(self, watts: float | None) -> None:
+        """Set the power limit, or take it away."""
+        self._keep(power_limit_w=watts)
 
     # -- power --------------------------------------------------------------------------------------------------
     def is_on(self) -> bool:

@@ -23,6 +23,7 @@ from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from sim.bmc.board import NETWORK, Board, Enabled
+from sim.bmc.limits import add_limits, link_limits
 
 PORT = 443
 HANG_S = 3600
@@ -163,6 +164,8 @@ _DRIVER = BoardDriver()
 type(_APP).systems = property(lambda _: _DRIVER)
 _APP.before_request(_disable_override)
 _APP.after_request(_complete_system)
+_APP.after_request(link_limits)
+add_limits(_APP, _board.get)
 
 
 class BmcGate:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import settle_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
+from werkzeug.serving import make_server
 
 from coldaisle.plan.model import SitePlan
 from sim.bmc.board import Board
@@ -180,6 +185,57 @@ def test_the_password_fault_refuses_the_sites_password(
     record_fault(state, "r01-n01", "bmc-wrong-password", {})
     assert redfish("GET", "/redfish/v1/Systems")[0] == 401
     assert board.password("admin") != PASSWORD
+
+
+@pytest.fixture
+def url(board: Board, state: State) -> Iterator[str]:
+    """Return where the board's Redfish side answers, over real HTTP on the loopback."""
+    server = make_server("127.0.0.1", 0, BmcGate(application(state.bmcs), board), threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_our_own_client_sets_a_power_limit_and_reads_it_back(url: str, board: Board) -> None:
+    """What bring-up sends is kept by the board, and a second run finds nothing to do."""
+    bmc = RedfishBmc(Access(url, "admin", PASSWORD, timeout_s=5))
+    assert bmc.power_limit() == "none"
+    changes = settle_bmc(bmc, {"power_limit_w": "450"}, 5, check=False)
+    assert changes == [{"fact": "power_limit_w", "seen": "none", "planned": "450"}]
+    assert board.power_limit_w == 450
+    assert settle_bmc(bmc, {"power_limit_w": "450"}, 5, check=False) == []
+
+
+def test_both_resources_show_and_set_one_limit(board: Board, redfish: Callable[..., tuple[int, Any]]) -> None:
+    """What the newer resource was told the older one shows, and null takes the limit away."""
+    _, system = redfish("GET", f"/redfish/v1/Systems/{board.machine.uuid}")
+    _, chassis = redfish("GET", system["Links"]["Chassis"][0]["@odata.id"])
+    newer, older = chassis["EnvironmentMetrics"]["@odata.id"], chassis["Power"]["@odata.id"]
+    assert redfish("PATCH", newer, {"PowerLimitWatts": {"SetPoint": 450}})[0] == 204
+    assert redfish("GET", older)[1]["PowerControl"][0]["PowerLimit"] == {"LimitInWatts": 450}
+    assert redfish("PATCH", older, {"PowerControl": [{"PowerLimit": {"LimitInWatts": None}}]})[0] == 204
+    assert redfish("GET", newer)[1]["PowerLimitWatts"] == {"SetPoint": None, "ControlMode": "Disabled"}
+
+
+@pytest.mark.parametrize("body", [{}, {"PowerLimitWatts": {"SetPoint": "a lot"}}, {"PowerLimitWatts": {"SetPoint": 0}}])
+def test_a_power_limit_that_is_none_is_refused(
+    board: Board, redfish: Callable[..., tuple[int, Any]], body: object
+) -> None:
+    """What names no watts is a bad request, and the limit stays."""
+    board.set_power_limit(450)
+    _, found = redfish("GET", "/redfish/v1/Chassis")
+    path = f"{found['Members'][0]['@odata.id']}/EnvironmentMetrics"
+    assert redfish("PATCH", path, body)[0] == 400
+    assert board.power_limit_w == 450
+
+
+def test_a_boot_override_leaves_the_power_limit(board: Board) -> None:
+    """Settings are kept one by one: turning a machine on for a network boot takes no limit away."""
+    board.set_power_limit(450)
+    board.set_boot_override("Pxe", "Once")
+    board.turn_on()
+    assert (board.power_limit_w, board.boot_override) == (450, ("None", "Disabled"))
 
 
 def test_settings_outlive_the_bmc(board: Board, state: State, switch: FakeSwitch) -> None:

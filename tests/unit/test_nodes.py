@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from coldaisle.plan import plan_hash, plan_site, to_json
 from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.handed_out import handed_out
-from coldaisle.plan.model import NodePlan, SitePlan
+from coldaisle.plan.model import NodePlan, PowerCapPlan, SitePlan
+from coldaisle.render.ansible import host_vars
 from coldaisle.spec import load_site
 from coldaisle.spec.addressing import AddressPool
 
@@ -64,6 +65,32 @@ def test_a_training_pool_is_tainted(site: Path, edit: Edit) -> None:
     plan = plan_site(load_site(site))
     assert node_of(plan, "r01-n01").taints == ("coldaisle.io/role=training:NoSchedule",)
     assert node_of(plan, "r01-n02").taints == ()
+
+
+def test_a_power_cap_reaches_the_machines(site: Path, edit: Edit) -> None:
+    """The limit of a capped pool's nodes is whole watts, a fact of their BMC play, and what the ledgers count."""
+    plan = plan_site(load_site(site))
+    assert [node.power_limit_w for node in plan.nodes] == [None] * 4
+    assert "power_limit_w" not in host_vars(plan, "r01-n01")["bmc_facts"]
+    edit("node_pools.yaml", "    boot: network\n", "    boot: network\n    power_cap: {watts: 350.7, scope: node}\n")
+    plan = plan_site(load_site(site))
+    assert {node.name: node.power_limit_w for node in plan.nodes} == {
+        "r01-n01": 350, "r01-n02": None, "r02-n01": 350, "r02-n02": None,
+    }  # fmt: skip
+    assert plan.pools[0].power_cap == PowerCapPlan(watts=350.7, scope="node", node_w=350.7)
+    play = next(play for play in plan.plays if play.name == "bmc-guests")
+    assert play.facts["r01-n01"]["power_limit_w"] == 350
+    assert host_vars(plan, "r01-n01")["bmc_facts"]["power_limit_w"] == 350
+    (drawn,) = {device.max_power_w for rack in plan.facility.racks for device in rack.devices if "n01" in device.device}
+    assert drawn is not None
+    assert 350 <= drawn < 351
+
+
+def test_a_cap_of_each_gpu_limits_the_node(site: Path, edit: Edit) -> None:
+    """600 W for each of eight GPUs of 700 W leave a DGX H100 of 10.2 kW at 9.4 kW."""
+    edit("node_pools.yaml", "system: sim-guest", "system: dgx-h100")
+    edit("node_pools.yaml", "    boot: network\n", "    boot: network\n    power_cap: {watts: 600, scope: gpu}\n")
+    assert node_of(plan_site(load_site(site)), "r01-n01").power_limit_w == 10200 - 8 * 100
 
 
 def test_a_new_node_moves_nobody(site: Path, edit: Edit) -> None:

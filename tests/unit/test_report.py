@@ -75,6 +75,17 @@ def test_every_part_of_the_plan_is_in_the_report() -> None:
     assert [model for model in models if f"<summary>{model} <small>" not in text] == []
 
 
+def test_a_power_cap_is_told_with_its_pool(site: Path, edit: Edit) -> None:
+    """Where any pool has a cap, the pools' table has a column of them, in the scope that it was given in."""
+    checked = open_site(site)
+    assert "Power cap" not in site_report(checked.spec, checked.plan, [])
+    edit("node_pools.yaml", "    boot: network\n", "    boot: network\n    power_cap: {watts: 300, scope: node}\n")
+    checked = open_site(site)
+    text = site_report(checked.spec, checked.plan, [])
+    assert "<td>300 W each node, 300 W a node at most</td>" in text
+    assert "<td>none</td>" in text
+
+
 def test_anchors_lead_somewhere_and_are_given_once() -> None:
     """Each link inside the page has its target, and no id is there twice."""
     text = page("h100-pod")

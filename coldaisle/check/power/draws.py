@@ -18,13 +18,22 @@ PLAUSIBLE = 0.25
 
 
 def check_power_caps(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """A power cap of a pool is one that its GPUs can run with, in the scope that it names."""
-    del plan
+    """A power cap of a pool is one that its GPUs can run with, in the scope that it names, and that BMCs can set."""
     for name, pool in spec.node_pools.items():
         system = spec.catalog.systems[pool.system]
         gpu = spec.catalog.gpus.get(system.gpus.model) if system.gpus else None
         if pool.power_cap is not None:
-            yield from _cap_findings(spec, name, pool, system, gpu)
+            wrong = list(_cap_findings(spec, name, pool, system, gpu))
+            yield from wrong or _over_ipmi(spec, plan, name)
+
+
+def _over_ipmi(spec: SiteSpec, plan: SitePlan, pool: str) -> Iterator[Finding]:
+    nodes = [node.name for node in plan.nodes if node.pool == pool and node.bmc and node.bmc.protocol == "ipmi"]
+    if nodes:
+        what = f"nobody sets the cap of pool {pool} on {named(nodes, 'node')}: the BMC speaks IPMI, which has no limit"
+        have = f"bmc_protocol ipmi ({spec.marks.where(('hardware', nodes[0], 'bmc_protocol'))})"
+        fix = "correct bmc_protocol where the BMC speaks Redfish, or move these nodes to a pool without a cap"
+        yield finding(spec, ("node_pools", pool, "power_cap"), "power-cap-over-ipmi", what=what, have=have, fix=fix)
 
 
 def _cap_findings(spec: SiteSpec, name: str, pool: PoolSpec, system: System, gpu: Gpu | None) -> Iterator[Finding]:

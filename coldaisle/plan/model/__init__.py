@@ -34,6 +34,7 @@ from coldaisle.plan.model.nodes import (
     NodePlan,
     OsPlan,
     PoolPlan,
+    PowerCapPlan,
     ProvisioningPlan,
     RdmaPlan,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "PoolPlan",
     "PortPlan",
     "PortVlansPlan",
+    "PowerCapPlan",
     "ProvisioningPlan",
     "PuePlan",
     "RackPlan",

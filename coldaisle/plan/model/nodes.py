@@ -50,6 +50,9 @@ class NodePlan:
     A server: where it stands, how it boots, and what it must look like when it is done.
 
     `nvlink_domain` names the nodes whose GPUs talk over NVLink with each other; None where NVLink ends at the node.
+
+    `power_limit_w` is what its BMC must keep it under, None where its pool has no cap: whole watts, never more than the
+    ledgers count.
     """
 
     name: str
@@ -69,6 +72,7 @@ class NodePlan:
     labels: Mapping[str, str]
     taints: tuple[str, ...]
     nvlink_domain: str | None = None
+    power_limit_w: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +110,15 @@ class GpuPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PowerCapPlan:
+    """A cap as the pool has it, for each GPU or for the whole node; `node_w` is what a node then draws at most."""
+
+    watts: float
+    scope: Literal["gpu", "node"]
+    node_w: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PoolPlan:
     """A group of like nodes, and the settings that they share; a section that a pool does not use is None."""
 
@@ -117,6 +130,7 @@ class PoolPlan:
     os: OsPlan
     rdma: RdmaPlan | None
     gpu: GpuPlan | None
+    power_cap: PowerCapPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

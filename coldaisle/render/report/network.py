@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, SitePlan
-from coldaisle.units import counted
+from coldaisle.units import counted, watts
 
 _ROLES = ("core", "spine", "leaf", "oob")
 
@@ -34,6 +34,7 @@ class Pool:
     names: str
     where: str
     boot: str
+    cap: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,15 @@ def _pool(pool: PoolPlan, nodes: list[NodePlan]) -> Pool:
         names=_span([node.name for node in nodes]),
         where=_span(racks) if len(racks) < 2 else f"{_span(racks)} ({counted(len(racks), 'rack')})",  # noqa: PLR2004
         boot=", ".join(sorted({node.boot for node in nodes})),
+        cap=_cap(pool),
     )
+
+
+def _cap(pool: PoolPlan) -> str:
+    cap = pool.power_cap
+    if cap is None:
+        return ""
+    return f"{watts(cap.watts)} each {'GPU' if cap.scope == 'gpu' else 'node'}, {watts(cap.node_w)} a node at most"
 
 
 def _span(names: list[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 USER, PASSWORD = "admin", "correct-horse"  # of a BMC that lives for one test
 ROOT = "/redfish/v1"
 SYSTEM = f"{ROOT}/Systems/1"
+CHASSIS = f"{ROOT}/Chassis"
 
 
 @dataclass
@@ -27,17 +28,27 @@ class Machine:
     refusals: list[tuple[int, str]] = field(default_factory=list)
     deaf: bool = False
     delay_s: float = 0
+    chassis: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By the name of each chassis, its resources: `Chassis`, `Power`, `EnvironmentMetrics`."""
+    links: bool = True
+    etag: str | None = None
     patches: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     resets: list[str] = field(default_factory=list)
+    refuses_while_off: bool = False
+    """Whether a change is refused while the machine is off."""
 
     def resource(self, path: str) -> dict[str, Any] | None:
         """Return the resource at a path, as the BMC shows it."""
         number = path.rpartition("/")[2]
         if path.startswith(f"{SYSTEM}/BootOptions/"):
             return self.options[int(number)]
+        if path.startswith(f"{CHASSIS}/"):
+            return self._of_chassis(*path.removeprefix(f"{CHASSIS}/").split("/"))
         found: dict[str, dict[str, Any] | None] = {
             ROOT: {"@odata.id": f"{ROOT}/", "Id": "Root", "Name": "Root", "RedfishVersion": "1.11.0",
-                   "UUID": "92384634-2938-2342-8820-489239905423", "Systems": {"@odata.id": f"{ROOT}/Systems"}},
+                   "UUID": "92384634-2938-2342-8820-489239905423", "Systems": {"@odata.id": f"{ROOT}/Systems"},
+                   "Chassis": {"@odata.id": CHASSIS}},
+            CHASSIS: {"Name": "Chassis", "Members": self._chassis_links(), "Members@odata.count": len(self.chassis)},
             f"{ROOT}/Systems": {"Name": "Systems", "Members": [{"@odata.id": SYSTEM}], "Members@odata.count": 1},
             SYSTEM: self._system(),
             f"{SYSTEM}/Settings": self.settings,
@@ -51,15 +62,40 @@ class Machine:
         reset = {"target": f"{SYSTEM}/Actions/Reset", "ResetType@Redfish.AllowableValues": ["On", "ForceOff"]}
         shown = {"@odata.id": SYSTEM, "Id": "1", "Name": "System", "PowerState": self.power, "Boot": self.boot,
                  "Manufacturer": self.manufacturer, "Actions": {"#ComputerSystem.Reset": reset}}  # fmt: skip
+        if self.links:
+            shown["Links"] = {"Chassis": self._chassis_links()}
         if self.settings is not None:
             shown["@Redfish.Settings"] = {"SettingsObject": {"@odata.id": f"{SYSTEM}/Settings"}}
         return shown
 
+    def _chassis_links(self) -> list[dict[str, str]]:
+        return [{"@odata.id": f"{CHASSIS}/{name}"} for name in self.chassis]
+
+    def _of_chassis(self, name: str, resource: str = "Chassis") -> dict[str, Any] | None:
+        """Return a chassis with links to its resources, or one of these; a link to None is a dead one."""
+        found = self.chassis[name].get(resource)
+        if resource != "Chassis":
+            return found
+        links = {each: {"@odata.id": f"{CHASSIS}/{name}/{each}"} for each in self.chassis[name] if each != "Chassis"}
+        return {"@odata.id": f"{CHASSIS}/{name}", "Id": name, "Name": name, **links, **(found or {})}
+
     def change(self, path: str, change: dict[str, Any]) -> None:
         """Take a PATCH; a deaf BMC forgets it."""
         self.patches.append((path, change))
-        if not self.deaf:
+        if self.deaf:
+            return
+        if path.startswith(f"{CHASSIS}/"):
+            name, resource = path.removeprefix(f"{CHASSIS}/").split("/")
+            self._limit(self.chassis[name][resource], change)
+        else:
             self.boot |= change["Boot"]
+
+    @staticmethod
+    def _limit(resource: dict[str, Any], change: dict[str, Any]) -> None:
+        if "PowerLimitWatts" in change:
+            resource["PowerLimitWatts"] |= change["PowerLimitWatts"]
+        else:
+            resource["PowerControl"][0]["PowerLimit"] = change["PowerControl"][0]["PowerLimit"]
 
     def reset(self, kind: str) -> None:
         """Take a power command."""
@@ -86,9 +122,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_PATCH(self) -> None:  # the library's name
         change = self._body()
-        if self._is_let_in() and not self._refused():
-            self.machine.change(self.path, change)
-            self._answer(200, {})
+        if not self._is_let_in() or self._refused():
+            return
+        if self.machine.etag and self.headers.get("If-Match") != self.machine.etag:
+            self._answer(428, {"error": {"code": "Base.1.0.PreconditionRequired", "message": "no ETag"}})
+            return
+        if self.machine.refuses_while_off and self.machine.power == "Off":
+            self._answer(400, {"error": {"code": "Base.1.8.ResourceInStandby", "message": "the machine is off"}})
+            return
+        self.machine.change(self.path, change)
+        self._answer(200, {})
 
     def do_POST(self) -> None:  # the library's name
         body = self._body()
@@ -120,6 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw)))
+        if self.machine.etag:
+            self.send_header("ETag", self.machine.etag)
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()

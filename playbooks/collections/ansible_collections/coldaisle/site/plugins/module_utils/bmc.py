@@ -61,6 +61,12 @@ class Bmc(Protocol):
     def set_first_boot_device(self, device: str) -> None:
         """Ask for `pxe` or `disk`, for this boot and all later ones."""
 
+    def power_limit(self) -> str:
+        """Return what the machine is kept under, in watts, or `none` where nothing limits it."""
+
+    def set_power_limit(self, watts: int) -> None:
+        """Ask for a limit of so many watts."""
+
 
 def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:
     """

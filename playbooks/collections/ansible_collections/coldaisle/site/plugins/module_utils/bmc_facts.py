@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, Bmc, BmcError, reach_power, retried
@@ -47,7 +47,7 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
         bmc = connect(params)
     except (BmcError, FactError) as error:
         return seen, dict.fromkeys(names, str(error))
-    readers = {"power": bmc.power, "boot_order": bmc.first_boot_device}
+    readers = _readers(bmc)
     for name in names:
         try:
             seen[name] = retried(readers[name])
@@ -58,19 +58,25 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     return seen, errors
 
 
+def _readers(bmc: Bmc) -> dict[str, Callable[[], str]]:
+    """Return what reads each fact, in the order in which they are settled."""
+    return {"boot_order": bmc.first_boot_device, "power": bmc.power, "power_limit_w": bmc.power_limit}
+
+
 def settle_bmc(bmc: Bmc, planned: dict[str, str], timeout_s: float, *, check: bool) -> list[dict[str, str]]:
     """
-    Make boot order and power true, in this order, and read each back. Return what did not fit at first.
+    Make boot order, power and power limit true, in this order, and read each back. Return what did not fit at first.
+
+    The limit comes last: many BMCs take and show one only while the machine is on.
 
     Raises:
         BmcError: the BMC refused, or took a command without following it.
 
     """
     changes = []
-    for name in ("boot_order", "power"):
+    for name, read in _readers(bmc).items():
         if name not in planned:
             continue
-        read = bmc.power if name == "power" else bmc.first_boot_device
         seen = retried(read)
         if seen == planned[name]:
             continue
@@ -84,7 +90,9 @@ def _set(bmc: Bmc, name: str, value: str, timeout_s: float) -> None:
     if name == "power":
         reach_power(bmc, value, timeout_s)
         return
-    retried(lambda: bmc.set_first_boot_device(value))
-    seen = retried(bmc.first_boot_device)
+    limit = name == "power_limit_w"
+    retried(lambda: bmc.set_power_limit(int(value)) if limit else bmc.set_first_boot_device(value))
+    seen = retried(_readers(bmc)[name])
     if seen != value:
-        raise BmcError("not-kept", f"the BMC took boot device {value} and shows {seen}", "the BMC's firmware version")
+        what = f"power limit {value} W" if limit else f"boot device {value}"
+        raise BmcError("not-kept", f"the BMC took {what} and shows {seen}", "the BMC's firmware version")

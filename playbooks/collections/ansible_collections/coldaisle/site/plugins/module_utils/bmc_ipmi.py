@@ -89,6 +89,27 @@ class IpmiBmc:
         self._command(SET_BOOT, *NO_TIMER)
         self._command(SET_BOOT, BOOT_FLAGS, VALID | PERSISTENT, DEVICES[device], 0, 0, 0)
 
+    def power_limit(self) -> str:
+        """
+        Refuse: IPMI itself has no power limit, and what DCMI adds many BMCs lack.
+
+        Raises:
+            BmcError: always.
+
+        """
+        raise _no_limit()
+
+    def set_power_limit(self, watts: int) -> None:
+        """
+        Refuse, as `power_limit` does.
+
+        Raises:
+            BmcError: always.
+
+        """
+        del watts
+        raise _no_limit()
+
     def _command(self, number: int, *data: int) -> Any:  # noqa: ANN401  # bytes of pyghmi's answer
         """Send a chassis command and return the data of its answer."""
         try:
@@ -103,6 +124,14 @@ class IpmiBmc:
         if answer["error"] == "timeout":
             raise _login_error(text)
         raise BmcError("refused", text, "the user's privilege (administrator), and the BMC's event log")
+
+
+def _no_limit() -> BmcError:
+    return BmcError(
+        "no-power-limit",
+        "no power limit is set over IPMI",
+        "bmc_protocol of the node: redfish sets one; or take power_cap from its pool",
+    )
 
 
 def _login_error(text: str) -> BmcError:

@@ -10,6 +10,7 @@ import sushy.auth
 import sushy.connector
 import sushy.exceptions
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, BusyError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_limits import Limit, find_limit
 
 NAMES = {"Pxe": "pxe", "UefiHttp": "pxe", "Hdd": "disk"}
 """Redfish's boot sources in the plan's words."""
@@ -57,6 +58,7 @@ class RedfishBmc:
             names = ", ".join(member.identity for member in members) or "none"
             raise BmcError("not-one-system", f"the BMC shows {len(members)} systems ({names})", "the BMC's address")
         self._system = members[0]
+        self._root = root
 
     def power(self) -> str:
         """Return `on` or `off`; a machine on its way is not there yet."""
@@ -90,6 +92,26 @@ class RedfishBmc:
             self._reorder(order, device)
         else:
             self._override(boot, device)
+
+    def power_limit(self) -> str:
+        """Return what the chassis is kept under, in watts, or `none`."""
+        return self._limit().reading
+
+    def set_power_limit(self, watts: int) -> None:
+        """
+        Ask for a limit of the chassis.
+
+        Raises:
+            BmcError: the BMC has no control for it, or does not take so many watts.
+
+        """
+        limit = self._limit()
+        limit.check(watts)
+        _asked(lambda: self._connector.patch(limit.path, data=limit.change(watts), etag=limit.etag))
+
+    def _limit(self) -> Limit:
+        limit: Limit = _asked(lambda: find_limit(self._connector, self._system, self._root))
+        return limit
 
     def _override(self, boot: dict[str, Any], device: str) -> None:
         allowed = boot.get("BootSourceOverrideTarget@Redfish.AllowableValues") or list(TARGETS[device])

@@ -1,13 +1,14 @@
 #!/usr/bin/python
-"""Settle boot order and power of a machine by its BMC."""
+"""Settle boot order, power and power limit of a machine by its BMC."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: bmc
-short_description: Settle boot order and power of a machine by its BMC
+short_description: Settle boot order, power and power limit of a machine by its BMC
 description:
   - Sets what a machine boots from first and its power, by Redfish or IPMI, and reads both back.
+  - Sets the power limit of its chassis by Redfish, and reads it back; a BMC without one is an error.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
   address:
@@ -27,7 +28,7 @@ options:
     description: CA certificate that the BMC's certificate is checked against.
     type: path
   facts:
-    description: Planned C(boot_order) (what comes first) and C(power).
+    description: Planned C(boot_order) (what comes first), C(power), and C(power_limit_w) in watts.
     type: dict
     required: true
   power_timeout_s:
