@@ -1,4 +1,4 @@
-"""Holds docs/errors.md to the ids that the code gives."""
+"""Holds docs/errors.md to the ids that the code gives, and docs/cases-floor.md to the tests that there are."""
 
 from __future__ import annotations
 
@@ -75,3 +75,48 @@ def test_every_documented_id_says_something() -> None:
     """Each heading of an id is followed by text."""
     parts = ERRORS.read_text(encoding="utf-8").split("\n### ")[1:]
     assert [part.splitlines()[0] for part in parts if not part.splitlines()[1:2] or not part.splitlines()[1]] == []
+
+
+# -- docs/cases-floor.md ------------------------------------------------------------------------------------------
+REPORTS = ROOT / "docs" / "cases-floor.md"
+NAMED_FOR_A_REPORT = re.compile(r"test_p(\d+)_")
+
+
+def reports() -> dict[str, list[str]]:
+    """Return the tests that hold each field report, by the report's name."""
+    rows = re.findall(r"^\| (P\d+) \|(.*)\|$", REPORTS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {name: re.findall(r"`(tests/[^`]+)`", cells.rpartition("|")[2]) for name, cells in rows}
+
+
+def functions_of(path: Path) -> set[str]:
+    """Return the names of the functions of a module."""
+    return {
+        node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
+    }
+
+
+def is_there(test: str) -> bool:
+    """Tell whether a test that the table names exists: a function of a file, or a case with files."""
+    file, _, function = test.partition("::")
+    if not function:
+        return any((ROOT / file).glob("*.yaml"))
+    return (ROOT / file).is_file() and function in functions_of(ROOT / file)
+
+
+def test_every_field_report_is_held_by_tests_that_exist() -> None:
+    """Each report of the table names tests, and each of these is there."""
+    found = reports()
+    assert sorted(found, key=lambda name: int(name[1:])) == ["P1", "P3", "P4", "P5", "P7", "P8", "P10"]
+    assert [name for name, tests in found.items() if not tests] == []
+    assert [test for tests in found.values() for test in tests if not is_there(test)] == []
+
+
+def test_every_test_of_a_field_report_is_in_its_row() -> None:
+    """A test that is named for a report is listed with it, and with no other."""
+    named = {
+        (f"P{match[1]}", f"{path.relative_to(ROOT)}::{name}")
+        for path in (ROOT / "tests" / "unit").rglob("test_*.py")
+        for name in functions_of(path)
+        if (match := NAMED_FOR_A_REPORT.match(name))
+    }
+    assert named == {(report, test) for report, tests in reports().items() for test in tests if "::" in test}

@@ -86,8 +86,8 @@ def test_a_power_cap_reaches_the_machines(site: Path, edit: Edit) -> None:
     assert 350 <= drawn < 351
 
 
-def test_a_cap_of_each_gpu_limits_the_node(site: Path, edit: Edit) -> None:
-    """600 W for each of eight GPUs of 700 W leave a DGX H100 of 10.2 kW at 9.4 kW."""
+def test_p8_a_cap_of_each_gpu_limits_the_node(site: Path, edit: Edit) -> None:
+    """P8: 600 W for each of eight GPUs of 700 W leave a DGX H100 of 10.2 kW at 9.4 kW."""
     edit("node_pools.yaml", "system: sim-guest", "system: dgx-h100")
     edit("node_pools.yaml", "    boot: network\n", "    boot: network\n    power_cap: {watts: 600, scope: gpu}\n")
     assert node_of(plan_site(load_site(site)), "r01-n01").power_limit_w == 10200 - 8 * 100

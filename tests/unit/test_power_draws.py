@@ -182,7 +182,7 @@ def test_unknown_stays_unknown_by_kind(draws: list[DrawsPlan]) -> None:
         assert (getattr(summed, kind) is None) == any(getattr(each, kind) is None for each in draws)
 
 
-def test_a_gpu_without_a_figure_makes_a_capped_rack_unknown() -> None:
+def test_p8_a_gpu_without_a_figure_makes_a_capped_rack_unknown() -> None:
     """P8: what a cap leaves of an unknown GPU is unknown in rack, feed and site."""
     found = drawn(NODE, DrawRules(), cap=PowerCap(watts=70, scope="gpu"), gpu=Gpu(vendor="t", source="t"))
     assert found.max_w is None
