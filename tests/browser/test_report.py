@@ -48,6 +48,13 @@ def test_the_page_is_no_wider_than_the_window(browser: Browser, reports: Path, w
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
+def test_every_table_is_whole_on_a_usual_screen(browser: Browser, reports: Path) -> None:
+    """At 1280 pixels nothing of a table or a picture is cut off, so that nobody needs to move it."""
+    page = show(browser, reports / "h100-pod.html", width=1280).page
+    cut = "[...document.querySelectorAll('.scroll')].filter(it => it.scrollWidth > it.clientWidth)"
+    assert page.evaluate(f"{cut}.map(it => it.getAttribute('aria-label'))") == []
+
+
 def test_words_leave_the_racks_that_have_them(browser: Browser, reports: Path) -> None:
     """Every word must be there; the count is said, and empty words bring all racks back."""
     page = show(browser, reports / "h100-pod.html").page

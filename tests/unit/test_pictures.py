@@ -16,7 +16,7 @@ from coldaisle.cli import main
 from coldaisle.plan import plan_site
 from coldaisle.render.pictures import coolant_diagram, elevation, one_line, pictures, rear_elevation, row_map
 from coldaisle.render.pictures.canvas import Meter
-from coldaisle.render.pictures.elevation import free_units
+from coldaisle.render.pictures.elevation import WIDEST, free_units, picture_width, together
 from tests.unit.floor_sites import facility, pool, site
 from tests.unit.power_sites import part, planned, racks_on
 
@@ -145,6 +145,16 @@ def test_a_note_that_has_no_room_counts() -> None:
     names = [f"a-long-name-{letter}" for letter in "abc"]
     parts = [part(name, "utility") for name in names]
     assert ">takes over for 3 parts<" in catching(*parts, part("ups-r", "utility", catcher_for=names))
+
+
+def test_racks_with_many_feeds_are_fewer_in_a_picture() -> None:
+    """A picture of racks stays so narrow that its text is legible: four with three feeds, two with eight."""
+    for name, most in (("h100-pod", 4), ("gb200-nvl72", 2)):
+        racks = [rack for rack in open_site(ROOT / "inventory" / name).plan.facility.racks if rack.row == "row1"]
+        some = list(together(racks))
+        assert [len(each) for each in some] == [most] * (8 // most)
+        assert [rack for each in some for rack in each] == racks
+        assert all(picture_width(each) <= WIDEST for each in some)
 
 
 def test_over_and_unknown_are_words() -> None:

@@ -27,8 +27,8 @@ from coldaisle.units import kilowatts, percent, watts
 UNIT, NUMBERS, BODY, FEED, GAP = 14, 26, 180, 32, 22
 """Pixels: height of a rack unit, widths of the unit numbers, of a rack, of a feed's bar, and of the gap to the next."""
 HEAD, FOOT, MARGIN, STRIPE = 104, 60, 20, 18
-TOGETHER = 4
-"""Racks in one picture: as many as a sheet of paper shows legibly."""
+TOGETHER, WIDEST = 4, 1340
+"""Racks in one picture, and its width in pixels: as many as a sheet of paper or a screen shows legibly."""
 FILLS = {"node": "#dbe8f5", "switch": "#f6edd2", "service": "#dff0e3", "blank": EMPTY}
 HATCHES = {"node": None, "switch": "switch", "service": "service", "blank": "blank"}
 """Patterns beside the colours: nodes are plain, switches striped, service hosts dotted, free units lined across."""
@@ -37,7 +37,7 @@ HATCHES = {"node": None, "switch": "switch", "service": "service", "blank": "bla
 def elevation(racks: Sequence[RackPlan]) -> str:
     """Return the front of some racks of a row, side by side, as SVG."""
     tallest = max(rack.height_u for rack in racks)
-    width = max(2 * MARGIN + sum(width_of(rack) + GAP for rack in racks) - GAP, 560)
+    width = max(picture_width(racks), 560)
     names = first_to_last(rack.name for rack in racks)
     place = f"{racks[0].hall}, {racks[0].row}"
     sheet = Sheet(
@@ -69,9 +69,20 @@ def racks_together(plan: SitePlan) -> Iterator[tuple[str, list[RackPlan]]]:
     for rack in plan.facility.racks:
         rows.setdefault((rack.hall, rack.row), []).append(rack)
     for (hall, row), racks in sorted(rows.items()):
-        for at in range(0, len(racks), TOGETHER):
-            some = racks[at : at + TOGETHER]
+        for some in together(racks):
             yield f"{hall}, {row}, {first_to_last(rack.name for rack in some)}", some
+
+
+def together(racks: Sequence[RackPlan]) -> Iterator[list[RackPlan]]:
+    """Yield the racks of a row, so many at once as one picture shows: fewer where each has many feeds."""
+    some: list[RackPlan] = []
+    for rack in racks:
+        if len(some) == TOGETHER or (some and picture_width([*some, rack]) > WIDEST):
+            yield some
+            some = []
+        some.append(rack)
+    if some:
+        yield some
 
 
 def legend(sheet: Sheet) -> None:
@@ -81,6 +92,11 @@ def legend(sheet: Sheet) -> None:
         x = MARGIN + at
         sheet.box((x, 54), (16, 12), fill=FILLS[kind], hatch=HATCHES[kind])
         sheet.text(name, (x + 21, 64), SMALL)
+
+
+def picture_width(racks: Sequence[RackPlan]) -> float:
+    """Return the width of some racks side by side, with the margins."""
+    return 2 * MARGIN + sum(width_of(rack) + GAP for rack in racks) - GAP
 
 
 def width_of(rack: RackPlan) -> float:

@@ -11,12 +11,13 @@ from coldaisle.check.places import racks_of
 from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan
 from coldaisle.plan.power.arithmetic import total
 from coldaisle.render.pictures.canvas import first_to_last
-from coldaisle.render.pictures.elevation import TOGETHER, elevation
+from coldaisle.render.pictures.elevation import elevation, together
 from coldaisle.render.pictures.rear import rear_elevation
 from coldaisle.render.pictures.row import row_map
 from coldaisle.render.report.bars import Bar, heat_bar, part_bar, power_bar
 from coldaisle.render.report.drawing import Drawing, drawing
 from coldaisle.spec.facility import PlacedRack
+from coldaisle.spec.ranges import fold
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import counted, grouped, kilowatts
 
@@ -102,8 +103,7 @@ def _counting(name: str) -> tuple[tuple[str, int], ...]:
 
 def _pictures(racks: Sequence[RackPlan], *, few: bool) -> Iterator[Drawing]:
     """Yield the elevations of a row, a few racks each: from the front, and where there are few from behind too."""
-    for at in range(0, len(racks), TOGETHER):
-        some = racks[at : at + TOGETHER]
+    for some in together(racks):
         names, find = first_to_last(rack.name for rack in some), " ".join(_find(rack) for rack in some)
         yield drawing(f"front of {names}", elevation(some), few=few, find=find)
         if few:
@@ -129,7 +129,7 @@ def _feeds(rack: RackPlan) -> tuple[tuple[str, Bar], ...]:
     for feed in rack.feeds:
         bar = power_bar(feed.load_w, feed.load_after_loss_w, feed.capacity_w)
         bars.setdefault(bar, []).append(feed.name)
-    return tuple((", ".join(names), bar) for bar, names in bars.items())
+    return tuple((fold(names), bar) for bar, names in bars.items())
 
 
 def _heat(rack: RackPlan, limit_w: float) -> Bar | str:

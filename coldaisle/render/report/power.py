@@ -7,7 +7,7 @@ thirty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from coldaisle.plan.model import BankPlan, DrawsPlan, FeedPlan, PhasePlan, RackPlan, SitePlan, UpstreamPlan
@@ -158,9 +158,13 @@ def _feed_draws(racks: Iterable[RackPlan]) -> Iterator[DrawLine]:
         for feed in rack.feeds:
             alike.setdefault(_feed_line(feed), []).append(feed.name)
         for line, names in alike.items():
-            groups.setdefault((", ".join(names), line), []).append(rack.name)
+            groups.setdefault((_feeds(names), line), []).append(rack.name)
     for (feeds, line), names in groups.items():
-        yield replace(line, name=f"{fold(names)}: {'feeds' if ',' in feeds else 'feed'} {feeds}")
+        yield replace(line, name=f"{fold(names)}: {feeds}")
+
+
+def _feeds(names: Collection[str]) -> str:
+    return f"{'feed' if len(names) == 1 else 'feeds'} {fold(names)}"
 
 
 def _feed_line(feed: FeedPlan) -> DrawLine:
@@ -227,13 +231,13 @@ def _phase(phase: PhasePlan) -> BankLine:
 
 def _named(group: Banks, racks: Mapping[str, list[str]], by_name: Mapping[str, RackPlan]) -> Banks:
     """Return banks with the names of all racks that have them, and with the supplies of the first feed of the first."""
-    feeds = sorted({name for names in racks.values() for name in names})
+    feeds = {name for names in racks.values() for name in names}
     first, (feed_name, *_) = next(iter(racks.items()))
     feed = next(feed for feed in by_name[first].feeds if feed.name == feed_name)
     filled = zip(group.banks, feed.banks, strict=True)
     return replace(
         group,
-        name=f"{fold(racks)}: {'feed' if len(feeds) == 1 else 'feeds'} {', '.join(feeds)}",
+        name=f"{fold(racks)}: {_feeds(feeds)}",
         example=f"{first}, feed {feed_name}",
         banks=tuple(replace(line, supplies=", ".join(bank.supplies)) for line, bank in filled),
     )
