@@ -9,7 +9,7 @@ from typing import TypeVar
 from coldaisle.check.finding import Finding, Severity
 from coldaisle.plan.model import FeedPlan, LedgerLine, RackPlan, SitePlan
 from coldaisle.plan.power.draws import BUDGETED, CAPPED
-from coldaisle.spec.facility import PlacedRack, placed_racks
+from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import grouped
@@ -22,7 +22,7 @@ K = TypeVar("K", bound=Hashable)
 
 def racks_of(spec: SiteSpec) -> dict[str, PlacedRack]:
     """Return every rack by name, with its line of the spec."""
-    return {rack.name: rack for rack in placed_racks(spec.facility)}
+    return spec.racks_by_name
 
 
 def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -10,7 +10,7 @@ from coldaisle.check.places import grouped_by, named, rack_finding, racks_of
 from coldaisle.plan.model import DevicePlacement, RackPlan, SitePlan
 from coldaisle.plan.space import floor_area_m2
 from coldaisle.spec.base import near_miss
-from coldaisle.spec.facility import PlacedRack, placed_racks
+from coldaisle.spec.facility import PlacedRack
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
 from coldaisle.units import grouped
@@ -42,7 +42,7 @@ def device_loc(spec: SiteSpec, plan: SitePlan, device: DevicePlacement) -> Loc:
 def check_rack_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Each rack has a name of its own."""
     del plan
-    racks = placed_racks(spec.facility)
+    racks = spec.racks
     counts = Counter(rack.name for rack in racks)
     for rack in racks:
         if counts[rack.name] > 1:

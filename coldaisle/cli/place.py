@@ -75,11 +75,10 @@ def place(  # noqa: PLR0913 - one parameter for each option
 
 def _known_place(spec: SiteSpec, within: str | None) -> None:
     from coldaisle.proposal.floor import racks_within  # noqa: PLC0415
-    from coldaisle.spec.facility import placed_racks  # noqa: PLC0415
     from coldaisle.spec.ranges import RangeError  # noqa: PLC0415
 
     try:
-        found = racks_within(placed_racks(spec.facility), within)
+        found = racks_within(spec.racks, within)
     except RangeError as error:
         raise LookupError(f"{within}: {error}") from None
     if not found:

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 
 from coldaisle.plan.climate import airflow_cfm
 from coldaisle.plan.cooling import plan_cooling, rack_heat
-from coldaisle.plan.model import FabricPlan, FacilityPlan, LedgerLine, RackPlan
+from coldaisle.plan.model import FabricPlan, FacilityPlan, FeedPlan, LedgerLine, RackPlan
 from coldaisle.plan.placement import Placed, loads_of, placed_devices
 from coldaisle.plan.power.arithmetic import total, total_draws
 from coldaisle.plan.power.chain import Chain
-from coldaisle.plan.power.racks import RackPower, RackPowers, plan_feed
+from coldaisle.plan.power.racks import RackPowers
 from coldaisle.plan.power.start import start_order
 from coldaisle.plan.power.upstream import ChainPower, heat_of_losses, plan_upstream
 from coldaisle.plan.pue import plan_pue
 from coldaisle.plan.space import blank_u, floor_kg_m2, floor_limit_kg_m2, units_of
 from coldaisle.spec import SiteSpec
 from coldaisle.spec.cooling import Cooling
-from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
+from coldaisle.spec.facility import FacilitySpec, PlacedRack
 
 
 def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> FacilityPlan:
@@ -32,13 +32,20 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
     devices = placed_devices(spec, fabrics)
     chain = Chain(spec.facility.power.upstream)
     cooling = {unit.name: unit for unit in spec.facility.cooling}
-    placed = {rack.name: rack for rack in placed_racks(spec.facility)}
+    placed = spec.racks_by_name
     racks_power = RackPowers(chain)
     powers = {
         name: racks_power.of(rack.spec.power_feeds, loads_of(devices.get(name, ()))) for name, rack in placed.items()
     }
     racks = tuple(
-        _rack(rack, devices.get(name, ()), powers[name], spec.facility, cooling) for name, rack in placed.items()
+        _rack(
+            rack,
+            devices.get(name, ()),
+            racks_power.feeds(rack.spec, powers[name], spec.facility.power, devices.get(name, ())),
+            spec.facility,
+            cooling,
+        )
+        for name, rack in placed.items()
     )
     it_power_w = total(rack.power_w for rack in racks)
     upstream = plan_upstream(ChainPower(chain, powers.values()))
@@ -67,7 +74,7 @@ def plan_facility(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> Facility
 def _rack(
     rack: PlacedRack,
     devices: tuple[Placed, ...],
-    power: RackPower,
+    feeds: tuple[FeedPlan, ...],
     facility: FacilitySpec,
     cooling: Mapping[str, Cooling],
 ) -> RackPlan:
@@ -83,7 +90,7 @@ def _rack(
         height_u=rack.spec.height_u,
         used_u=len({unit for device in placed for unit in units_of(device)}),
         devices=placed,
-        feeds=tuple(plan_feed(rack.spec, at, power, facility.power, devices) for at in range(len(power.loads))),
+        feeds=feeds,
         power_w=total(device.placement.max_power_w for device in devices),
         power_lines=_ledger(devices),
         heat_air_w=heat_air_w,

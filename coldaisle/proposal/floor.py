@@ -18,7 +18,7 @@ from coldaisle.plan.facility import plan_facility
 from coldaisle.plan.model import CoolingPlan, FabricPlan, FacilityPlan, RackPlan, SitePlan
 from coldaisle.plan.placement import Placed, placed_devices
 from coldaisle.plan.space import units_of
-from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
+from coldaisle.spec.facility import FacilitySpec, PlacedRack
 from coldaisle.spec.node_pools import Place, PoolSpec
 from coldaisle.spec.ranges import expand
 from coldaisle.spec.sections import SiteSpec
@@ -133,7 +133,7 @@ class Floor:
             self._nodes[node.rack][node.pool][node.name] = Place(rack=node.rack, rack_unit=node.rack_unit)
         self._as_is: dict[str, Trial] = {}
         self._here: dict[str, dict[str, FabricPlan]] = {}
-        self.racks = placed_racks(spec.facility)
+        self.racks = spec.racks
         self.alike = self._groups(racks_within(self.racks, within), frozenset(pools))
 
     def _cooling_with_switches(self) -> tuple[CoolingPlan, ...]:

@@ -17,7 +17,6 @@ from coldaisle.proposal.records import Limit, NewNode, Proposal, Relaxation, Wan
 from coldaisle.proposal.shared import Shared
 from coldaisle.proposal.snippet import Line, node_lines
 from coldaisle.proposal.solver import solve
-from coldaisle.spec.facility import placed_racks
 from coldaisle.spec.node_pools import Place
 from coldaisle.spec.sections import SiteSpec
 
@@ -108,7 +107,7 @@ def _grown(site: CheckedSite, wants: Sequence[Want]) -> dict[str, FabricPlan]:
     spec = site.spec
     if not spec.fabrics or not wants:
         return dict(site.plan.fabrics)
-    rack = placed_racks(spec.facility)[0].name
+    rack = spec.racks[0].name
     lines = {want.pool: {f"{want.pool}-new[1-{want.count}]": {"rack": rack, "rack_unit": 1}} for want in wants}
     return dict(plan_switches(with_nodes(spec, lines)))
 

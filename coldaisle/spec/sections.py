@@ -14,7 +14,7 @@ from coldaisle.spec.base import Address, Name, SpecModel
 from coldaisle.spec.catalog import Catalog
 from coldaisle.spec.cluster import ClusterSpec, GpuStackSpec
 from coldaisle.spec.fabrics import FabricSpec
-from coldaisle.spec.facility import FacilitySpec
+from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
 from coldaisle.spec.hardware import HardwareSpec
 from coldaisle.spec.marks import Loc, Marks
 from coldaisle.spec.node_pools import NodePoolsSpec, PlacedNode, placed_nodes
@@ -137,6 +137,16 @@ class SiteSpec:
     def nodes(self) -> tuple[PlacedNode, ...]:
         """Every node of every pool, sorted by name; a name that is given twice is there twice."""
         return placed_nodes(self.node_pools)
+
+    @cached_property
+    def racks(self) -> tuple[PlacedRack, ...]:
+        """Every rack of every hall, sorted by name; a name that is given twice is there twice."""
+        return placed_racks(self.facility)
+
+    @cached_property
+    def racks_by_name(self) -> dict[str, PlacedRack]:
+        """Every rack by its name; of two that share one, the last."""
+        return {rack.name: rack for rack in self.racks}
 
     def catalog_where(self, *loc: str | int) -> str:
         """Return `file:line:column` of a catalog entry, such as ("systems", "dgx-h100"); the site's own file wins."""

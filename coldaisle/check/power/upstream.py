@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coldaisle.check.finding import Finding, finding
-from coldaisle.check.places import racks_of
 from coldaisle.plan.model import SitePlan, UpstreamPlan
 from coldaisle.plan.power.chain import Chain, ancestors
 from coldaisle.spec.base import near_miss
@@ -38,9 +37,9 @@ def check_upstream_names(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 
 
 def _upstream_names(spec: SiteSpec) -> Iterator[tuple[Loc, str | None]]:
-    for rack in racks_of(spec).values():
+    for path, rack in {rack.path: rack for rack in spec.racks}.items():
         for at, feed in enumerate(rack.spec.power_feeds):
-            yield (*rack.path, "power_feeds", at, "upstream"), feed.upstream
+            yield (*path, "power_feeds", at, "upstream"), feed.upstream
     for at, part in enumerate(spec.facility.power.upstream):
         if part.fed_by is not None:
             yield ("facility", "power", "upstream", at, "fed_by"), part.fed_by

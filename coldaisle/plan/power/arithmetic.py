@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, sqrt
 from typing import Literal
 
@@ -112,11 +113,13 @@ class Load:
         return Load(getattr(self.draws, kind), self.psus)
 
 
+@cache
 def spread_psus(psus: int, feeds: int) -> tuple[int, ...]:
     """Return how many of a device's supplies hang on each feed: dealt out in turn, as racks are cabled."""
     return tuple(psus // feeds + (1 if feed < psus % feeds else 0) for feed in range(feeds))
 
 
+@cache
 def feed_shares(psus: int, feeds: int, lost: frozenset[int]) -> tuple[float, ...]:
     """
     Return the part of a device's draw that each feed carries.

@@ -52,6 +52,7 @@ class RackPowers:
         """Take the chain above the racks."""
         self.chain = chain
         self._known: dict[tuple[tuple[str | None, ...], tuple[Load, ...]], RackPower] = {}
+        self._feeds: dict[tuple[int, int], tuple[FeedPlan, ...]] = {}
 
     def of(self, feeds: Sequence[PowerFeed], loads: tuple[Load, ...]) -> RackPower:
         """Return what feeds carry for devices."""
@@ -59,6 +60,26 @@ class RackPowers:
         if key not in self._known:
             self._known[key] = _rack_power(self.chain, *key)
         return self._known[key]
+
+    def feeds(self, rack: Rack, power: RackPower, settings: Power, devices: Sequence[Placed]) -> tuple[FeedPlan, ...]:
+        """
+        Return the planned feeds of a rack.
+
+        Racks of one line of the spec with one load share them, but for those with banks, which name their own supplies.
+
+        Args:
+            rack: The rack's line, which the spec keeps.
+            power: What its feeds carry, as `of` gave it.
+            settings: The site's rules.
+            devices: What stands in it.
+        """
+        key = id(rack), id(power)
+        if key in self._feeds:
+            return self._feeds[key]
+        feeds = tuple(plan_feed(rack, at, power, settings, devices) for at in range(len(power.loads)))
+        if not any(feed.banks for feed in feeds):
+            self._feeds[key] = feeds
+        return feeds
 
 
 def _rack_power(chain: Chain, upstreams: tuple[str | None, ...], loads: tuple[Load, ...]) -> RackPower:
