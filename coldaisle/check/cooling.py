@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from coldaisle.check.finding import Finding, finding
-from coldaisle.check.places import catalog_line, grouped_by, named, rack_finding, racks_of
+from coldaisle.check.places import grouped_by, named, rack_finding, racks_of
+from coldaisle.check.ratings import rated
 from coldaisle.plan.cooling import heats
 from coldaisle.plan.model import CoolingPlan, RackPlan, SitePlan
-from coldaisle.spec.base import near_miss
 from coldaisle.spec.cooling import Cooling
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.sections import SiteSpec
@@ -200,29 +199,11 @@ def check_ratings(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Coolant units and rear doors that name their model take no more heat than it is rated for."""
     del plan
     for loc, asked in _entries(spec).values():
-        yield from _rated(spec, loc, "cdus", asked.model, ("capacity_w_each", asked.capacity_w_each))
+        yield from rated(spec, loc, "cdus", asked.model, ("capacity_w_each", asked.capacity_w_each, 1))
     paths = {rack.path: rack.spec.rear_door for rack in racks_of(spec).values()}
     for path, door in paths.items():
         if door is not None:
-            yield from _rated(spec, (*path, "rear_door"), "rear_doors", door.model, ("capacity_w", door.capacity_w))
-
-
-def _rated(
-    spec: SiteSpec, loc: Loc, kind: Literal["cdus", "rear_doors"], model: str | None, asked: tuple[str, float]
-) -> Iterator[Finding]:
-    (key, asked_w), known = asked, spec.catalog.cdus if kind == "cdus" else spec.catalog.rear_doors
-    if model is None:
-        return
-    if model not in known:
-        what = f"the catalog has no {'coolant unit' if kind == 'cdus' else 'rear door'} {model}"
-        yield finding(spec, (*loc, "model"), "unknown-model", what=what, fix=near_miss(model, [*known]))
-        return
-    rated_w = known[model].capacity_w
-    if rated_w is not None and asked_w > rated_w:
-        what = f"{watts(asked_w)} is more than a {model} is rated for, {watts(rated_w)}"
-        fix = f"give {key}: {rated_w:.0f} or less, as its document says for the temperatures of the site"
-        have = catalog_line(spec, kind, model, "capacity_w")
-        yield finding(spec, (*loc, key), "above-rating", what=what, have=have, fix=fix)
+            yield from rated(spec, (*path, "rear_door"), "rear_doors", door.model, ("capacity_w", door.capacity_w, 1))
 
 
 COOLING_CHECKS = (

@@ -141,6 +141,7 @@ def _plan(
         kind=unit.kind,
         units=unit.units,
         redundant=unit.redundant,
+        model=unit.model,
         capacity_w=unit.units * unit.capacity_w_each,
         capacity_after_loss_w=_left(unit) * unit.capacity_w_each,
         capacity_after_one_w=(unit.units - 1) * unit.capacity_w_each,

@@ -103,6 +103,7 @@ def _rack(
         liquid_cooling=rack.spec.liquid_cooling,
         second_liquid_cooling=rack.spec.second_liquid_cooling,
         door_cooling=door.cooling if door else None,
+        door_model=door.model if door else None,
         blank_u=blank_u(rack.spec.height_u, placed),
         usable_depth_mm=rack.spec.usable_depth_mm,
         max_weight_kg=rack.spec.max_weight_kg,

@@ -12,7 +12,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 
-from coldaisle.plan.model import CablePlan, End, FabricPlan, SitePlan
+from coldaisle.plan.model import CablePlan, End, FabricPlan, FacilityPlan, SitePlan
 from coldaisle.render.fabric.listing import fabrics_of, places_of
 
 COLUMNS = (
@@ -62,13 +62,29 @@ def _end(end: End, places: dict[str, tuple[str, int]]) -> tuple[object, ...]:
 
 
 def bill_of_materials(plan: SitePlan) -> tuple[tuple[str, str, int], ...]:
-    """Return what to order, sorted: kind, item, count. Cables count by rate and length; an unknown length says so."""
+    """
+    Return what to order, sorted: kind, item, count.
+
+    Cables count by rate and length; an unknown length says so. Of power and cooling, what the site names a model of.
+    """
     systems = Counter(("system", node.system) for node in plan.nodes)
     fabrics = plan.fabrics.values()
     switches = Counter(("switch", switch.model) for fabric in fabrics for switch in fabric.switches)
     cables = Counter(("cable", _cable_item(cable)) for fabric in fabrics for cable in fabric.cables)
-    counts = systems + switches + cables
+    counts = systems + switches + cables + Counter(_plant(plan.facility))
     return tuple((kind, item, count) for (kind, item), count in sorted(counts.items()))
+
+
+def _plant(facility: FacilityPlan) -> Iterator[tuple[str, str]]:
+    """Yield each unit of power and cooling whose model is known, one by one."""
+    for rack in facility.racks:
+        yield from (("rack PDU", feed.pdu) for feed in rack.feeds if feed.pdu)
+        if rack.door_model:
+            yield "rear door", rack.door_model
+    for part in facility.upstream:
+        yield from [("UPS", part.model)] * part.units if part.model else ()
+    for loop in facility.cooling:
+        yield from [("coolant unit", loop.model)] * loop.units if loop.model else ()
 
 
 def _cable_item(cable: CablePlan) -> str:

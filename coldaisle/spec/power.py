@@ -62,6 +62,8 @@ class PowerFeed(SpecModel):
     power_factor: PowerFactor = 1.0
     upstream: Name | None = None
     """What feeds the circuit: a name under `power.upstream`."""
+    pdu: str | None = None
+    """The rack PDU of the catalog on this circuit, whose inlet, volts and banks the circuit is held to."""
     banks: list[Bank] = Field(default_factory=list)
     """Breakers of the rack's PDU between this circuit and the outlets."""
 
@@ -103,8 +105,17 @@ class UpstreamPower(SpecModel):
     """Power out by power in; left out, its losses are not counted."""
     heat_to: Name | None = None
     """What cools its losses: a name under `cooling`; left out, they count as nobody's heat."""
+    model: str | None = None
+    """The UPS of the catalog that its units are, whose rating they are held to."""
     catcher_for: list[Name] = Field(default_factory=list)
     """Parts that this one takes over for when any of them fails: the catcher of several UPS, or a generator."""
+
+    @model_validator(mode="after")
+    def _model_is_a_ups(self) -> Self:
+        if self.model is not None and self.kind != "ups":
+            what = f"{self.name} is a {self.kind}, and only a UPS names its model"
+            raise mistake("unknown-model", what, "leave model out, or correct kind")
+        return self
 
     @model_validator(mode="after")
     def _some_unit_is_left(self) -> Self:

@@ -50,6 +50,7 @@ def _grow_facility(facility: dict[str, Any]) -> None:
     ]
     # Other switches stand in these racks: their supplies go to the breakers in turn, and no breaker is for rack units.
     for feed in network["power_feeds"]:
+        del feed["pdu"]
         feed["banks"] = [{**bank, "rack_units": [], "breaker_a": 32} for bank in feed["banks"]]
     grown.append({"name": "network", "offset_m": 3 * UNITS, "racks": [{**network, "name": "n[001-300]"}]})
     facility["halls"][0]["rows"] = grown

@@ -21,6 +21,7 @@ from coldaisle.render.report import site_report
 from coldaisle.render.report.bars import heat_bar, power_bar
 from coldaisle.render.report.floor import _counting, rows
 from coldaisle.render.report.power import chain
+from coldaisle.render.topology import bill_of_materials
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[str, str, str], None]
@@ -84,6 +85,18 @@ def test_a_power_cap_is_told_with_its_pool(site: Path, edit: Edit) -> None:
     text = site_report(checked.spec, checked.plan, [])
     assert "<td>300 W each node, 300 W a node at most</td>" in text
     assert "<td>none</td>" in text
+
+
+def test_plant_with_a_model_is_to_be_ordered_and_has_its_sources() -> None:
+    """Rack PDUs, UPS and coolant units that the spec names are counted unit by unit, each with its document."""
+    orders = {
+        "h100-pod": {"nvent-en6950": ("rack PDU", 8)},
+        "gb200-nvl72": {"schneider-galaxy-vxl-1250": ("UPS", 2), "coolit-chx2000": ("coolant unit", 2)},
+    }
+    for name, wanted in orders.items():
+        listed = {item: (kind, count) for kind, item, count in bill_of_materials(opened(name).plan)}
+        assert {item: listed.get(item) for item in wanted} == wanted
+        assert [item for item in wanted if f"<summary>{item} <small>" not in page(name)] == []
 
 
 def test_anchors_lead_somewhere_and_are_given_once() -> None:

@@ -71,6 +71,7 @@ class RackPlan:
     floor_kg_m2: float | None = None
     floor_limit_kg_m2: float | None = None
     draws: DrawsPlan = NO_DRAWS
+    door_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,7 @@ class CoolingPlan:
     coolant_capacity_l_min: float | None = None
     pumps_each: int | None = None
     redundant_pumps: int | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,8 @@ class FeedPlan:
     One circuit from a panel to a rack: what it may carry, what it carries, and after the worst loss of other feeds.
 
     A load is None when a figure that it needs is not known. `banks` and `phase_loads` are empty where the site names no
-    banks: then nothing is said of them. `unplugged` are supplies for which no bank has an outlet.
+    banks: then nothing is said of them. `unplugged` are supplies for which no bank has an outlet, and `pdu` is the
+    model of the rack PDU on the circuit.
     """
 
     name: str
@@ -76,6 +77,7 @@ class FeedPlan:
     banks: tuple[BankPlan, ...] = ()
     phase_loads: tuple[PhasePlan, ...] = ()
     unplugged: tuple[str, ...] = ()
+    pdu: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,8 @@ class UpstreamPlan:
     catcher_for: tuple[str, ...] = ()
     worst_loss: str | None = None
     draws: DrawsPlan = NO_DRAWS
+    model: str | None = None
+    units: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

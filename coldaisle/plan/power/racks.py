@@ -134,4 +134,5 @@ def plan_feed(rack: Rack, at: int, power: RackPower, settings: Power, devices: S
         banks=banks.banks,
         phase_loads=banks.phases,
         unplugged=banks.unplugged,
+        pdu=feed.pdu,
     )

@@ -119,6 +119,8 @@ def _part(power: ChainPower, part: UpstreamPower) -> UpstreamPlan:
         catcher_for=tuple(part.catcher_for),
         worst_loss=lost,
         draws=DrawsPlan(**{kind: loads[part.name].load_w for kind, loads in power.draws.items()}),
+        model=part.model,
+        units=part.units,
     )
 
 
