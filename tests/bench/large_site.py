@@ -93,7 +93,7 @@ def _grow_fabrics(fabrics: dict[str, Any], scale: int) -> None:
 
 
 def _grow_fabric(fabric: dict[str, Any], name: str, position: int, scale: int) -> None:
-    """Put two leaves, two spines and a core into each rack of the fabric, on the banks that are for switches."""
+    """Put two leaves, two spines and a core into each rack of the fabric."""
     first = 1 + scale * (192 + 128 * position)
     racks = [_switch_racks(first, first + 128 * scale - 1)]
     fabric["leaf"] |= {"racks": racks, "rack_units": [21, 23]}
