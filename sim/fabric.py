@@ -150,9 +150,10 @@ def load_configuration(sockets: Path, file: Path) -> str:
 
 
 def _start_lldp(groups: ProcessGroups, state: State, name: str) -> None:
-    settings = state.switches / name / "lldpd.conf"
-    settings.write_text(LLDP_SETTINGS)
-    words = [*on_switch(state, name), find("lldpd", "lldpd"), "-d", "-O", str(settings), "-S", "Linux switch"]
+    own = state.switches / name / "run"
+    own.mkdir(exist_ok=True)
+    (own / "lldpd.conf").write_text(LLDP_SETTINGS)  # the daemon has given up root when it reads this
+    words = [*on_switch(state, name), find("lldpd", "lldpd"), "-d", "-O", "/run/lldpd.conf", "-S", "Linux switch"]
     groups.start(f"{name}-{LLDP}", words, state.logs / f"{name}-{LLDP}.log")
 
 

@@ -112,7 +112,7 @@ def test_what_nobody_confirms_is_taken_back(plan: SitePlan, configured: State, d
     assert "elsewhere" in _vtysh(configured, "show running-config")
     _wait(lambda: "elsewhere" not in _vtysh(configured, "show running-config"))
     _wait(lambda: not (configured.switches / LEAF / "etc/coldaisle/pending").exists())
-    answer = do(LEAF, "switch", token=token, sessions_s=1)
+    answer = do(LEAF, "switch", system="frr", token=token, sessions_s=1)
     assert (answer["failed"], answer["msg"]) == (
         True,
         "the trial's time ran out, and the switch has taken its old configuration back",
@@ -143,6 +143,7 @@ def test_neighbours_see_each_other(configured: State) -> None:
     def seen() -> set[tuple[str, str, str]]:
         command = [*on_switch(configured, LEAF), "lldpcli", "-f", "json", "show", "neighbors"]
         said = subprocess.run(command, capture_output=True, check=True).stdout
+        assert b'"mac"' not in said.partition(b'"port"')[2], "ports are told by their names"
         found = read(said, "leaf01.json", LEAF).neighbours
         return {(each.local.port_label, each.remote.label, each.remote.port_label) for each in found}
 
@@ -159,13 +160,15 @@ def test_a_restart_keeps_the_configuration(plan: SitePlan, configured: State, do
 
 
 def _try(do: Do, name: str, config: str, **more: object) -> Answer:
-    return do(name, "switch", **{"config": config, "keep_extra": False, "timer_s": 60, "token": ""} | more)
+    return do(
+        name, "switch", **{"system": "frr", "config": config, "keep_extra": False, "timer_s": 60, "token": ""} | more
+    )
 
 
 def _apply(do: Do, name: str, config: str, **more: object) -> Answer:
     """Try a configuration and keep it, as the role does."""
     answer = _try(do, name, config, **more)
-    return do(name, "switch", token=answer["token"], sessions_s=5) if answer.get("token") else answer
+    return do(name, "switch", system="frr", token=answer["token"], sessions_s=5) if answer.get("token") else answer
 
 
 def _vtysh(state: State, *commands: str) -> str:
