@@ -73,8 +73,8 @@ def test_a_node_is_found_among_thousands(browser: Browser, reports: Path) -> Non
     """In a large report elevations are closed; the name of a node leads to its rack and opens its picture."""
     page = show(browser, reports / "large.html").page
     assert page.locator("details.elevations[open]").count() == 0
-    page.fill("#filter", "r300-n2")
-    assert page.locator("tr[data-find]:visible th").all_inner_texts() == ["r300"]
+    page.fill("#filter", "r0300-n2")
+    assert page.locator("tr[data-find]:visible th").all_inner_texts() == ["r0300"]
     assert page.locator("details.elevations[open] figure[data-find]:visible").count() == 1
     page.fill("#filter", "")
     assert page.locator("details.elevations[open]").count() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,19 @@ import pytest
 from tests.components.sites import opened
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coldaisle.check import CheckedSite
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loop() -> Iterator[None]:
+    """Give Pulumi's mocks the event loop that they ask for: `asyncio.run` in an earlier test leaves none."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 @pytest.fixture
