@@ -84,7 +84,6 @@ def start_switches(plan: SitePlan, state: State) -> int:
     oob = oob_switch(plan)
     if not groups.pids(f"{oob}-{LLDP}"):
         _make_sockets(socket_folder(state, oob))
-        (state.switches / oob / "etc").mkdir(parents=True, exist_ok=True)
         _start_lldp(groups, state, oob)
     return len(stopped)
 
@@ -104,7 +103,6 @@ def remove_sockets(state: State) -> None:
 def start_switch(groups: ProcessGroups, state: State, name: str) -> None:
     """Start the routing daemons of one switch, and give them what the switch has kept."""
     start_daemons(groups, name, state.namespace(name), socket_folder(state, name), state.logs)
-    (state.switches / name / "etc").mkdir(parents=True, exist_ok=True)
     _start_lldp(groups, state, name)
     _wait_for(socket_folder(state, name) / "bgpd.vty")
     if (state.switches / name / "etc/frr.conf").exists():
@@ -150,9 +148,10 @@ def load_configuration(sockets: Path, file: Path) -> str:
 
 
 def _start_lldp(groups: ProcessGroups, state: State, name: str) -> None:
-    own = state.switches / name / "run"
-    own.mkdir(exist_ok=True)
-    (own / "lldpd.conf").write_text(LLDP_SETTINGS)  # the daemon has given up root when it reads this
+    folder = state.switches / name
+    for part in ("etc", "run"):  # what `on_switch` binds must be there
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "run/lldpd.conf").write_text(LLDP_SETTINGS)  # the daemon has given up root when it reads this
     words = [*on_switch(state, name), find("lldpd", "lldpd"), "-d", "-O", "/run/lldpd.conf", "-S", "Linux switch"]
     groups.start(f"{name}-{LLDP}", words, state.logs / f"{name}-{LLDP}.log")
 

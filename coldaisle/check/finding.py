@@ -1,5 +1,7 @@
 """What a check finds. It prints as a spec's problem does, so that a reader learns one form."""
 
+from collections.abc import Iterable, Iterator
+
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.problem import Problem, Severity, in_order
 from coldaisle.spec.sections import SiteSpec
@@ -26,4 +28,23 @@ def finding(  # noqa: PLR0913 - the parts of a finding
     return Finding(check=check, where=where, path=path, what=what, have=have, fix=fix, severity=severity)
 
 
-__all__ = ["Finding", "Severity", "finding", "in_order"]
+def read_twice(spec: SiteSpec, labels: Iterable[tuple[Loc, str]], check: str, what: str) -> Iterator[Finding]:
+    """
+    Yield a finding for each label of the hardware that an earlier one has too: a MAC address, a GUID.
+
+    Args:
+        spec: The site.
+        labels: Where each label stands, and what it says.
+        check: Stable id of the finding.
+        what: What is wrong, with `{label}` in it.
+    """
+    seen: dict[str, Loc] = {}
+    for loc, label in labels:
+        if label in seen:
+            first = f"{spec.marks.path(seen[label])} has it too ({spec.marks.where(seen[label])})"
+            fix = "read both labels again, and correct the wrong one"
+            yield finding(spec, loc, check, what=what.format(label=label), have=first, fix=fix)
+        seen.setdefault(label, loc)
+
+
+__all__ = ["Finding", "Severity", "finding", "in_order", "read_twice"]

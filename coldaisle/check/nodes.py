@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from coldaisle.check.finding import Finding, Severity, finding
+from coldaisle.check.finding import Finding, Severity, finding, read_twice
 from coldaisle.plan.model import SitePlan
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.node_pools import PlacedNode
@@ -80,13 +80,7 @@ def _prefixes(spec: SiteSpec, kind: str, places: dict[str, Loc]) -> Iterator[Fin
 def check_macs(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Each hardware address belongs to one port."""
     del plan
-    seen: dict[str, Loc] = {}
-    for loc, mac in _macs(spec):
-        if mac in seen:
-            first = f"{spec.marks.path(seen[mac])} has it too ({spec.marks.where(seen[mac])})"
-            fix = "read both labels again, and correct the wrong one"
-            yield finding(spec, loc, "duplicate-mac", what=f"two ports have the MAC address {mac}", have=first, fix=fix)
-        seen.setdefault(mac, loc)
+    yield from read_twice(spec, _macs(spec), "duplicate-mac", "two ports have the MAC address {label}")
 
 
 def _macs(spec: SiteSpec) -> Iterator[tuple[Loc, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coldaisle.check.finding import Finding, finding
+from coldaisle.check.finding import Finding, finding, read_twice
 from coldaisle.plan.model import SitePlan
 from coldaisle.spec.base import near_miss
 from coldaisle.spec.marks import Loc
@@ -63,13 +63,7 @@ def check_partition_members(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]
 def check_guids(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Each GUID belongs to one device or port."""
     del plan
-    seen: dict[str, Loc] = {}
-    for loc, guid in _guids(spec):
-        if guid in seen:
-            first = f"{spec.marks.path(seen[guid])} has it too ({spec.marks.where(seen[guid])})"
-            fix = "read both labels again, and correct the wrong one"
-            yield finding(spec, loc, "duplicate-guid", what=f"the GUID {guid} is there twice", have=first, fix=fix)
-        seen.setdefault(guid, loc)
+    yield from read_twice(spec, _guids(spec), "duplicate-guid", "the GUID {label} is there twice")
 
 
 def _guids(spec: SiteSpec) -> Iterator[tuple[Loc, str]]:

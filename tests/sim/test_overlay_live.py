@@ -16,7 +16,8 @@ import pytest
 from coldaisle.plan import plan_site
 from coldaisle.plan.model import FabricPlan, OverlayPlan, SitePlan
 from coldaisle.render.frr import switch_config
-from sim.fabric import DAEMONS, FRR_FOLDER, FRR_USER
+from sim.fabric import FRR_FOLDER, load_configuration, start_daemons
+from sim.processes import ProcessGroups
 from sim.shell import run
 from tests.unit.overlay_sites import MODELS, overlay_site
 
@@ -69,7 +70,7 @@ def kernel_lacks() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Yield two leaves and a spine that run the configurations of their plan, and take them away again."""
     lacking = kernel_lacks()
     if lacking:
@@ -79,19 +80,17 @@ def live() -> Iterator[Live]:
     found = Live(plan)
     hosts = [f"{leaf}-{tenant}" for leaf in ("leaf01", "leaf02") for tenant in TENANTS]
     names = [*(switch.name for switch in found.fabric.switches), *hosts]
-    daemons: list[subprocess.Popen[bytes]] = []
+    groups = ProcessGroups(PREFIX)
     try:
         for name in names:
             run(["ip", "netns", "add", f"{PREFIX}-{name}"])
             within(name, "ip", "link", "set", "lo", "up")
         cable(found)
         bridge(found)
-        start(found, daemons)
+        start(found, groups, tmp_path_factory.mktemp("logs"))
         yield found
     finally:
-        for process in daemons:
-            process.terminate()
-            process.wait(10)
+        groups.stop_all()
         for name in names:
             run(["ip", "netns", "del", f"{PREFIX}-{name}"], check=False)
         shutil.rmtree(SOCKETS, ignore_errors=True)
@@ -132,22 +131,14 @@ def bridge(live: Live) -> None:
             within(host, "ip", "link", "set", "eth0", "up")
 
 
-def start(live: Live, started: list[subprocess.Popen[bytes]]) -> None:
-    """Start the switches' daemons, which the list gets one by one, and give each switch its configuration."""
+def start(live: Live, groups: ProcessGroups, logs: Path) -> None:
+    """Start the switches' daemons, and give each switch its configuration."""
     for switch in live.fabric.switches:
         sockets = SOCKETS / switch.name
-        sockets.mkdir(parents=True)
-        shutil.chown(sockets, FRR_USER, FRR_USER)
-        within(switch.name, "sysctl", "-qw", "net.ipv4.ip_forward=1")
-        options = ["--vty_port", "0", "--vty_socket", str(sockets), "-z", f"{sockets}/zserv", "-f", "/dev/null"]
-        for daemon in DAEMONS:
-            words = ["ip", "netns", "exec", f"{PREFIX}-{switch.name}", str(FRR_FOLDER / daemon), *options]
-            words += ["-i", f"{sockets}/{daemon}.pid"]
-            started.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-            until(f"{daemon} of {switch.name} listens", lambda s=sockets, d=daemon: (s / f"{d}.vty").is_socket())
+        start_daemons(groups, switch.name, f"{PREFIX}-{switch.name}", sockets, logs)
         file = sockets / "frr.conf"
         file.write_text(switch_config(live.plan, "f", switch.name), encoding="utf-8")
-        run(["vtysh", "--vty_socket", sockets, "--config_dir", sockets, "-f", file])
+        load_configuration(sockets, file)
 
 
 def until(what: str, true: object) -> None:
