@@ -17,7 +17,11 @@ BMC_PROCESS = "bmc"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One thing that a user can talk to. `always_on` things run as long as the site; machines have a power button."""
+    """
+    One thing that a user can talk to.
+
+    `always_on` things run as long as the site; machines have a power button, and pods are the cluster's to start.
+    """
 
     name: str
     kind: str
@@ -108,9 +112,9 @@ def _cluster(plan: SitePlan, cluster: Sequence[Any]) -> Iterator[Endpoint]:
         is_api = process.name == "kube-apiserver" and plan.cluster is not None
         yield Endpoint(
             name=process.name,
-            kind="control plane",
+            kind="pod" if process.is_pod else "control plane",
             address=plan.cluster.api_server if is_api and plan.cluster else "",
             how=f"log {process.log}",
             state=_up(runs=process.pid is not None),
-            always_on=True,
+            always_on=not process.is_pod,
         )

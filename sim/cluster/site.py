@@ -43,12 +43,17 @@ POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessStatus:
-    """One process of the control plane. `pid` is None when it does not run; memory is resident, in bytes."""
+    """
+    One process of the control plane, or a pod that is a program.
+
+    `pid` is None when it does not run; memory is resident, in bytes.
+    """
 
     name: str
     pid: int | None
     memory_bytes: int | None
     log: Path
+    is_pod: bool
 
 
 def up(plan: SitePlan, state: Path, progress: Callable[[str], None]) -> Layout:
@@ -106,14 +111,17 @@ def stop(state: Path) -> None:
 def process_status(layout: Layout) -> tuple[ProcessStatus, ...]:
     """Return how each process of a layout is: the control plane's own, then the pods that are programs."""
     pods = sorted(path.stem for path in layout.run.glob("pod-*.pid"))
-    names = ["supervisor", *(process["name"] for process in _records(layout.folder)), *pods]
-    return tuple(_one_status(layout, name) for name in names)
+    own = ["supervisor", *(process["name"] for process in _records(layout.folder))]
+    return (
+        *(_one_status(layout, name, is_pod=False) for name in own),
+        *(_one_status(layout, name, is_pod=True) for name in pods),
+    )
 
 
-def _one_status(layout: Layout, name: str) -> ProcessStatus:
+def _one_status(layout: Layout, name: str, *, is_pod: bool) -> ProcessStatus:
     pid = _live_pid(layout.run / f"{name}.pid")
     memory = None if pid is None else memory_bytes(pid)
-    return ProcessStatus(name=name, pid=pid, memory_bytes=memory, log=layout.logs / f"{name}.log")
+    return ProcessStatus(name=name, pid=pid, memory_bytes=memory, log=layout.logs / f"{name}.log", is_pod=is_pod)
 
 
 def memory_bytes(pid: int) -> int | None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import stat
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from cryptography import x509
 
+from coldaisle.check import open_site
 from sim.cluster import bootstrap, prometheus
 from sim.cluster.api import resource_path
 from sim.cluster.identity import certificates, ensure_identities, new_token
 from sim.cluster.layout import Layout
 from sim.cluster.processes import processes
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from sim.cluster.site import process_status
+from sim.endpoints import endpoints
+from sim.state import State
 
 
 @pytest.fixture
@@ -90,6 +91,16 @@ def test_order_of_start(layout: Layout) -> None:
     assert made.pop("kube-apiserver") == ["etcd"]
     assert made.pop("prometheus") == ["agent"]
     assert set(map(tuple, made.values())) == {("kube-apiserver",)}
+
+
+def test_pods_are_the_clusters_to_start(layout: Layout) -> None:
+    """A site whose pods are just being started is up: they are not part of what always runs."""
+    layout.run.mkdir(parents=True)
+    (layout.folder / "processes.json").write_text("[]")
+    (layout.run / "pod-keda.pid").write_text("0\n")
+    plan = open_site(Path(__file__).parents[2] / "inventory" / "sim").plan
+    found = {one.name: one.always_on for one in endpoints(plan, State("test", layout.state), process_status(layout))}
+    assert (found["supervisor"], found["pod-keda"]) == (True, False)
 
 
 def test_prometheus_asks_the_agent(layout: Layout) -> None:
