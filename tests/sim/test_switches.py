@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coldaisle.check import open_site
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.digests import play_hosts
 from coldaisle.render.frr import switch_config
@@ -32,7 +35,7 @@ Do = Callable[..., Answer]
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[State]:
-    """Start a leaf and a spine with one cable between them, as from their boxes."""
+    """Start a leaf and a spine with two cables between them, as from their boxes."""
     state = State(SITE, tmp_path_factory.mktemp("switches") / SITE)
     state.make_folders()
     groups = ProcessGroups(SITE)
@@ -40,12 +43,13 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[State]:
         for name in (LEAF, SPINE):
             _ip(f"netns add {state.namespace(name)}")
             _ip(f"-n {state.namespace(name)} link set lo up")
-        _ip(
-            f"link add swp17 mtu 9216 netns {state.namespace(LEAF)} type veth "
-            f"peer swp1 mtu 9216 netns {state.namespace(SPINE)}"
-        )
-        _ip(f"-n {state.namespace(LEAF)} link set swp17 up")
-        _ip(f"-n {state.namespace(SPINE)} link set swp1 up")
+        for leaf_port, spine_port in (("swp17", "swp1"), ("swp18", "swp2")):
+            _ip(
+                f"link add {leaf_port} mtu 9216 netns {state.namespace(LEAF)} type veth "
+                f"peer {spine_port} mtu 9216 netns {state.namespace(SPINE)}"
+            )
+            _ip(f"-n {state.namespace(LEAF)} link set {leaf_port} up")
+            _ip(f"-n {state.namespace(SPINE)} link set {spine_port} up")
         for name in (LEAF, SPINE):
             start_switch(groups, state, name)
         yield state
@@ -70,6 +74,43 @@ def do(two: State) -> Do:
         return answer
 
     return run
+
+
+@pytest.fixture
+def tenants(tmp_path: Path) -> Callable[[int], SitePlan]:
+    """Return a function that plans the simulated site with tenants, one network's VLAN as given."""
+    root = Path(__file__).parents[2]
+    site = tmp_path / "sim"
+    shutil.copytree(root / "inventory" / "sim", site)
+    shutil.copytree(root / "inventory" / "catalog", tmp_path / "catalog")
+    text = (root / "tests/cases/good/tenants/fabrics.yaml").read_text()
+
+    def planned(vlan: int) -> SitePlan:
+        (site / "fabrics.yaml").write_text(text.replace("vlan: 300", f"vlan: {vlan}"))
+        return open_site(site).plan
+
+    return planned
+
+
+def test_a_changed_vlan_is_one_line_of_each_leaf(tenants: Callable[[int], SitePlan], do: Do) -> None:
+    """Tenants' configurations are shown as they were written; another VLAN changes one line, where its network is."""
+    one, other = tenants(300), tenants(301)
+    for switch, device in (("inband-leaf01", LEAF), ("inband-spine01", SPINE)):
+        answer = _apply(do, device, switch_config(one, "inband", switch))
+        assert answer.get("changed"), answer["msg"]
+    assert _try(do, LEAF, switch_config(other, "inband", "inband-leaf01"), check=True)["sections"] == [
+        "router bgp 65201"
+    ]
+    assert _changed_lines(one, other, "fabric-inband") == {
+        "inband-leaf01": {
+            "- address-family l2vpn evpn: vni 10300: rd 198.18.65.1:300",
+            "+ address-family l2vpn evpn: vni 10300: rd 198.18.65.1:301",
+        },
+        "inband-leaf02": {
+            "- address-family l2vpn evpn: vni 10300: rd 198.18.65.2:300",
+            "+ address-family l2vpn evpn: vni 10300: rd 198.18.65.2:301",
+        },
+    }
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +184,7 @@ def test_neighbours_see_each_other(configured: State) -> None:
     def seen() -> set[tuple[str, str, str]]:
         command = [*on_switch(configured, LEAF), "lldpcli", "-f", "json", "show", "neighbors"]
         said = subprocess.run(command, capture_output=True, check=True).stdout
-        assert b'"mac"' not in said.partition(b'"port"')[2], "ports are told by their names"
+        assert said.count(b'"ifname"') == said.count(b'"port": {'), "ports are told by their names"
         found = read(said, "leaf01.json", LEAF).neighbours
         return {(each.local.port_label, each.remote.label, each.remote.port_label) for each in found}
 
@@ -169,6 +210,21 @@ def _apply(do: Do, name: str, config: str, **more: object) -> Answer:
     """Try a configuration and keep it, as the role does."""
     answer = _try(do, name, config, **more)
     return do(name, "switch", system="frr", token=answer["token"], sessions_s=5) if answer.get("token") else answer
+
+
+def _changed_lines(one: SitePlan, other: SitePlan, play: str) -> dict[str, set[str]]:
+    """Return the lines of sections that go and come, by switch."""
+    found: dict[str, set[str]] = {}
+    for switch, facts in play_hosts(other)[play].items():
+        before = play_hosts(one)[play][switch]
+        lines = difflib.ndiff(_lines(before), _lines(facts))
+        if changed := {line for line in lines if line[:2] in {"- ", "+ "}}:
+            found[switch] = changed
+    return found
+
+
+def _lines(facts: Mapping[str, object]) -> list[str]:
+    return [line for name, text in facts.items() if name.startswith("config.") for line in str(text).splitlines()]
 
 
 def _vtysh(state: State, *commands: str) -> str:

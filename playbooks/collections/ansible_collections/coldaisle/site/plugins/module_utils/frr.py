@@ -83,7 +83,7 @@ def apply(path: Path) -> None:
     """
     if not Path(RELOAD).is_file():
         raise FactError(f"{RELOAD} is not there: install FRR's tools (on Debian and Ubuntu, frr-pythontools)")
-    run(*_reload(path), timeout_s=APPLY_S)
+    run(*_reload(path), timeout_s=APPLY_S, mark="ERROR\x1b[0m")
 
 
 def take_back(_token: str) -> list[str]:

@@ -26,7 +26,8 @@ def sections(text: str) -> dict[str, str]:
     """
     Return the sections of a configuration by their first line: all lines of each, sorted, one a line.
 
-    A line of a block inside a section has the block's name before it: `address-family ipv4 unicast: maximum-paths 8`.
+    A line of a block inside a section has the names of its blocks before it: `address-family ipv4 unicast:
+    maximum-paths 8`, `address-family l2vpn evpn: vni 10300: rd 192.0.2.1:300`.
     Statements without a section are in `statements`. FRR numbers what has an order, so that sorting loses nothing.
     """
     found: dict[str, list[str]] = {}
@@ -36,21 +37,24 @@ def sections(text: str) -> dict[str, str]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    section, block = "", ""
+    section = ""
+    blocks: list[str] = []
     for raw in text.splitlines():
         line = raw.strip()
         if not line or line.startswith("!") or line in PROFILE:
             continue
         if raw[0] != " ":
-            section, block = (line if OPENS.match(line) else ""), ""
-            if not section and line != "exit" and not HEAD.match(line):
+            section, blocks = (line if OPENS.match(line) else ""), []
+            if not section and not line.startswith("exit") and not HEAD.match(line):
                 yield "statements", line
         elif line.startswith("exit"):
-            block = ""
+            blocks = blocks[:-1]
         elif line.startswith("address-family "):
-            block = f"{line}: "
+            blocks = [line]
         else:
-            yield section, block + line
+            yield section, ": ".join([*blocks, line])
+            if blocks and line.startswith("vni "):
+                blocks = [blocks[0], line]
 
 
 def listed(found: Iterable[str]) -> list[str]:
@@ -64,7 +68,7 @@ def without(text: str, names: set[str]) -> str:
     inside = False
     for raw in text.splitlines():
         line = raw.strip()
-        if raw[:1] not in {" ", ""} and line != "exit":
+        if raw[:1] not in {" ", ""} and not line.startswith("exit"):
             inside = bool(OPENS.match(line)) and line not in names
         if inside:
             kept.append(raw)

@@ -47,9 +47,9 @@ class Context:
         self.links = links
 
 
-def run(*argv: str, timeout_s: float = 20) -> str:
+def run(*argv: str, timeout_s: float = 20, mark: str = "") -> str:
     """
-    Return the standard output of a command.
+    Return the standard output of a command; the lines with `mark`, where it has some, tell why it failed.
 
     Raises:
         FactError: the command is missing, fails, or takes longer than `timeout_s` seconds.
@@ -62,9 +62,15 @@ def run(*argv: str, timeout_s: float = 20) -> str:
     except subprocess.TimeoutExpired as error:
         raise FactError(f"{' '.join(argv)} gave no answer in {timeout_s:g} s") from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise FactError(f"{' '.join(argv)} ended with {done.returncode}: {said[-1] if said else 'no output'}")
+        raise FactError(f"{' '.join(argv)} ended with {done.returncode}: {_reason(done, mark)}")
     return done.stdout
+
+
+def _reason(done: subprocess.CompletedProcess[str], mark: str) -> str:
+    """Return what a failed command says of itself: its marked lines, or else its last."""
+    marked = [line.partition(mark)[2].strip(": ") for line in done.stdout.splitlines() if mark and mark in line]
+    last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+    return ", ".join(filter(None, marked)) or "".join(last) or "no output"
 
 
 def read_text(path: Path | str) -> str:
