@@ -63,11 +63,12 @@ UsePAM no
 
 
 def switch_names(plan: SitePlan) -> dict[str, str]:
-    """Return the switches of a plan that can be configured, each with its management address."""
+    """Return the address of each switch that can be simulated: those on FRR that a play configures."""
     return {
         switch.name: (switch.management_address or "").split("/")[0]
         for fabric in plan.fabrics.values()
         for switch in configured_switches(fabric)
+        if switch.network_os == "frr"
     }
 
 

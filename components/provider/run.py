@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
 from components.provider.site import Site, playbooks_dir
 
@@ -65,7 +66,7 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
 
     """
     try:
-        message = json.dumps(_message(job))
+        message = _message(job)
     except OSError as error:
         raise RunError(f"cannot write into the state folder of site {job.site.name}: {error}") from None
     worker = await asyncio.create_subprocess_exec(
@@ -79,7 +80,7 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
         start_new_session=True,
     )
     assert worker.stdin is not None  # noqa: S101 - asked for above
-    worker.stdin.write(message.encode() + b"\n")
+    worker.stdin.write(json.dumps(message).encode() + b"\n")
     stopper = asyncio.create_task(_stop_when_asked(worker, stop))
     try:
         return await _follow(job, worker, on_event)
@@ -87,6 +88,7 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
         stopper.cancel()
         worker.stdin.close()
         await _ended(worker)
+        await asyncio.to_thread(end_run, Path(message["folder"]))
 
 
 def worker_environment() -> dict[str, str]:
@@ -124,7 +126,7 @@ def _private_folder(site: Site) -> Path:
     runs.mkdir(parents=True, exist_ok=True, mode=0o700)
     for left in runs.iterdir():
         if not Path(f"/proc/{left.name.split('-')[0]}").exists():
-            shutil.rmtree(left, ignore_errors=True)
+            end_run(left)
     folder = runs / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
     folder.mkdir(mode=0o700)
     return folder
@@ -137,7 +139,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
     settings = {
         "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
         "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
-        "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
+        MARK: mark(folder),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
         "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
