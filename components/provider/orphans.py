@@ -8,6 +8,10 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARK = "ANSIBLE_LOCAL_TEMP"
 """Every process of a run has this variable, which names the run's own folder."""
@@ -30,7 +34,8 @@ def end_run(folder: Path) -> None:
     on, without a lock of its hosts.
     """
     deadline = time.monotonic() + END_S
-    while (left := _marked(folder)) and time.monotonic() < deadline:
+    own = f"{MARK}={mark(folder)}".encode()
+    while (left := marked(lambda line: line == own)) and time.monotonic() < deadline:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -38,9 +43,9 @@ def end_run(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _marked(folder: Path) -> list[int]:
-    wanted = f"{MARK}={mark(folder)}".encode()
-    return [pid for pid in _pids() if wanted in _read(pid, "environ").split(b"\0") and not _is_shared(pid)]
+def marked(fits: Callable[[bytes], bool]) -> list[int]:
+    """Return the processes with a variable, as `NAME=value`, that fits; connections that others share are left out."""
+    return [pid for pid in _pids() if any(map(fits, _read(pid, "environ").split(b"\0"))) and not _is_shared(pid)]
 
 
 def _pids() -> list[int]:
