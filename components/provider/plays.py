@@ -17,7 +17,7 @@ from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
 from coldaisle.drift.equality import Fact, normal
 from components.provider import changes
 from components.provider.inputs import Failure, HostFacts, Hosts, PlayInputs, Unknown, problems
-from components.provider.outcome import Failed, Trouble
+from components.provider.outcome import Failed, RunResult, Trouble
 from components.provider.reading import Reader, Reading
 from components.provider.run import Event, Job, run_playbook
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
@@ -124,9 +124,9 @@ class Plays:
                 f"playbook {old.playbook} has no undo (playbooks/{undo}.yml), so its hosts would stay as they are\n"
                 f"  fix: set on_delete='forget' on this Play and run 'up' once, if that is what you want"
             )
-        result = await self._run(urn, old, undo, sorted(old.hosts), timeout_s)
-        if result:
-            raise PlayError("\n".join(trouble.reason(host) for host, trouble in sorted(result.items())))
+        trouble = (await self._run(urn, old, undo, sorted(old.hosts), timeout_s)).trouble
+        if trouble:
+            raise PlayError("\n".join(why.reason(host) for host, why in sorted(trouble.items())))
 
     def cancel(self) -> None:
         """Ask what is running to stop. The engine calls this at the end of every good run, too."""
@@ -145,22 +145,19 @@ class Plays:
             seen, trouble = self._judge(new, await self._read(new, new.hosts), sorted(new.hosts))
             targets = [host for host in trouble if host in seen and changes.differs(seen[host], new.hosts[host])]
         if targets:
-            failed = await self._run(urn, new, new.playbook, targets, timeout_s)
-            done = [host for host in targets if host not in failed]
-            readings = {} if self._stop.is_set() else await self._read(new, {host: new.hosts[host] for host in done})
-            now, wrong = self._judge(new, readings, done)
+            result = await self._run(urn, new, new.playbook, targets, timeout_s)
+            readings = {} if self._stop.is_set() else await self._read_back(new, result)
+            now, wrong = self._judge(new, readings, result.done)
             seen = {host: facts for host, facts in seen.items() if host not in targets} | now
-            trouble = {host: why for host, why in trouble.items() if host not in targets} | failed | wrong
+            trouble = {host: why for host, why in trouble.items() if host not in targets} | result.trouble | wrong
         outputs = new.outputs(dict(sorted(seen.items())))
         if trouble:
             lines = [why.reason(host) for host, why in sorted(trouble.items())]
             raise InitFailedError(resource_id, outputs, lines, new.outputs(new.hosts))
         return outputs
 
-    async def _run(
-        self, urn: str, play: PlayInputs, playbook: str, hosts: list[str], timeout_s: float
-    ) -> dict[str, Trouble]:
-        """Run a playbook on some hosts of a play, with a line for each task; return the hosts that did not finish."""
+    async def _run(self, urn: str, play: PlayInputs, playbook: str, hosts: list[str], timeout_s: float) -> RunResult:
+        """Run a playbook on some hosts of a play, with a line for each task."""
         limit_s = min(play.timeout_s, int(timeout_s)) if timeout_s else play.timeout_s
         job = Job(
             site=self._site(play.site),
@@ -169,6 +166,7 @@ class Plays:
             what=f"the play {urn.rsplit('::', 1)[-1]}",
             forks=play.forks,
             timeout_s=limit_s,
+            collect_facts=True,
         )
         async with AsyncExitStack() as turns:
             for host in sorted(hosts):  # plays of one run that share a host take turns, in one order
@@ -176,7 +174,7 @@ class Plays:
             result = await run_playbook(job, self._stop, lambda event: self._tell(urn, playbook, event))
         for host in result.done:
             self._say(urn, f"{host} {playbook} | done{' (changed)' if host in result.changed else ''}")
-        return result.trouble
+        return result
 
     def _tell(self, urn: str, playbook: str, event: Event) -> None:
         if event["kind"] != "task" or event["state"] not in _SHOWN_STATES or event["task"].startswith(_ARGUMENT_CHECK):
@@ -195,6 +193,17 @@ class Plays:
         asked = {host: names for host, names in wanted.items() if names and site.has(host)}
         return await self._reader.read(site, asked) if asked else {}
 
+    async def _read_back(self, play: PlayInputs, result: RunResult) -> dict[str, Reading]:
+        """
+        Return the facts of the hosts that are done: what the run has read after it had set it, and the rest anew.
+
+        A module that settles facts reads them back on the host, by the functions that a read uses.
+        """
+        told = {host: result.facts.get(host, {}) for host in result.done}
+        rest = {host: _without(play.hosts[host], told[host]) for host in result.done}
+        readings = await self._read(play, rest)
+        return {host: _with(told[host], readings.get(host, Reading())) for host in result.done}
+
     def _judge(
         self, play: PlayInputs, readings: dict[str, Reading], hosts: list[str]
     ) -> tuple[Hosts, dict[str, Trouble]]:
@@ -210,6 +219,14 @@ class Plays:
             if wrong:
                 trouble[host] = Failed("read back", "; ".join(wrong), "the host, and the playbook that sets it")
         return seen, trouble
+
+
+def _without(facts: HostFacts, told: Mapping[str, Fact]) -> HostFacts:
+    return {name: value for name, value in facts.items() if name not in told}
+
+
+def _with(told: Mapping[str, Fact], reading: Reading) -> Reading:
+    return Reading({**told, **reading.facts}, reading.errors, reading.since)
 
 
 def _good(answer: object) -> bool:

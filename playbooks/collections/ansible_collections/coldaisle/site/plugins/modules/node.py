@@ -45,6 +45,10 @@ changes:
   returned: always
   type: list
   elements: dict
+facts:
+  description: The facts as they are at the end; in check mode as they are now.
+  returned: always
+  type: dict
 """
 
 import time
@@ -76,30 +80,32 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        changes = _settle(module.params, check=module.check_mode)
+        changes, seen = _settle(module.params, check=module.check_mode)
     except FactError as error:
         module.fail_json(msg=f"node {module.params['name']}: {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
     after = "".join(f"{change['fact']} = {change['planned']}\n" for change in changes)
-    module.exit_json(changed=bool(changes), changes=changes, diff={"before": before, "after": after})
+    module.exit_json(changed=bool(changes), changes=changes, facts=seen, diff={"before": before, "after": after})
 
 
-def _settle(params: dict[str, Any], *, check: bool) -> list[dict[str, Any]]:
-    """Return what did not fit, after it was set; waiting until a node is ready changes nothing."""
+def _settle(params: dict[str, Any], *, check: bool) -> tuple[list[dict[str, Any]], dict[str, Value]]:
+    """Return what did not fit, after it was set, and all facts as they are then; waiting for a node changes nothing."""
     cluster, name, planned = Cluster(params["kubeconfig"]), params["name"], params["facts"]
     if check:
         node = cluster.node(name)
         nothing: dict[str, Value] = dict.fromkeys(planned, "no such node")
         seen = node_facts(node, planned) if node else nothing
-        return _changes(planned, seen)
+        return _changes(planned, seen), seen
     _wait_until_ready(cluster, name, params["timeout_s"])
-    changes = _changes(planned, _seen(cluster, name, planned))
+    seen = _seen(cluster, name, planned)
+    changes = _changes(planned, seen)
     if changes:
         _set(cluster, name, planned)
-        left = _changes(planned, _seen(cluster, name, planned))
+        seen = _seen(cluster, name, planned)
+        left = _changes(planned, seen)
         if left:
             raise FactError("; ".join(f"{it['fact']} is {it['seen']}, planned {it['planned']}" for it in left))
-    return changes
+    return changes, seen
 
 
 def _set(cluster: Cluster, name: str, planned: dict[str, Any]) -> None:
