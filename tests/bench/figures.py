@@ -11,15 +11,12 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldaisle.toolchain import site
 from coldaisle.toolchain.environment import environment
-from coldaisle.toolchain.places import state_dir
 from tests.bench import large_site
 from tests.bench.meter import Cost, NotMeasuredError, cost
 
@@ -98,21 +95,6 @@ def preview_refresh_sim() -> Figures:
     return _both("preview_refresh_sim", cost(command, environment("sim")))
 
 
-def node_ready() -> Figures:
-    """
-    From a guest's power-on to its node Ready, for the slowest guest of the last bring-up.
-
-    The start of the guest's process and the node's own record of when it became Ready are compared, so nothing is
-    touched. A node that lost and regained its readiness gives a larger figure: measure right after `up_sim`.
-    """
-    _need_site()
-    ready = _ready_since()
-    times = [ready[name] - started for name, started in _guests_started().items() if name in ready]
-    if not times:
-        raise NotMeasuredError("no guest of the simulated site is Ready: make up")
-    return {"node_ready_s": max(times)}
-
-
 def sim_memory() -> Figures:
     """Memory of all processes of the simulated site, what they share counted once."""
     said = json.loads(_answer([_coldaisle(), "sim", "status", "sim", "--json"], allowed=(0, 4)))
@@ -129,7 +111,6 @@ FIGURES: dict[str, Callable[[], Figures]] = {
         plan_65536,
         preview_h100_pod,
         up_sim,
-        node_ready,
         noop_up_sim,
         preview_refresh_sim,
         sim_memory,
@@ -169,26 +150,3 @@ def _need_site() -> None:
 
 def _coldaisle() -> str:
     return str(Path(sys.executable).with_name("coldaisle"))
-
-
-def _ready_since() -> dict[str, float]:
-    """Return when each node became Ready, as seconds since the epoch."""
-    kubeconfig = Path(state_dir(), "sim", "secrets", "admin.kubeconfig")
-    said = _answer(["kubectl", "--kubeconfig", str(kubeconfig), "get", "nodes", "-o", "json"])
-    since = {}
-    for node in json.loads(said)["items"]:
-        for condition in node["status"]["conditions"]:
-            if (condition["type"], condition["status"]) == ("Ready", "True"):
-                since[node["metadata"]["name"]] = datetime.fromisoformat(condition["lastTransitionTime"]).timestamp()
-    return since
-
-
-def _guests_started() -> dict[str, float]:
-    """Return when each guest's emulator was started: its BMC's last power-on, as seconds since the epoch."""
-    started = {}
-    for line in _answer(["ps", "-eo", "etimes=,args="]).splitlines():
-        age, _, command = line.strip().partition(" ")
-        words = command.split()
-        if words and "qemu-system" in words[0] and "-name" in words:
-            started[words[words.index("-name") + 1].split(",")[0].removeprefix("guest=")] = time.time() - float(age)
-    return started

@@ -71,5 +71,5 @@ def test_failing_command_shows_its_last_line() -> None:
 def test_failing_command_shows_its_marked_lines() -> None:
     """Where a program marks its errors, they are told rather than the warning that came last."""
     said = "echo 'x ERROR: no such port'; echo 'y ERROR:'; echo harmless >&2; exit 1"
-    with pytest.raises(host.FactError, match="ended with 1: no such port$"):
+    with pytest.raises(host.FactError, match=r"ended with 1: no such port$"):
         host.run("sh", "-c", said, mark="ERROR")
