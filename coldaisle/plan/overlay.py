@@ -6,14 +6,15 @@ A network is on the leaves that have a port with it and on no other, so that a l
 
 from __future__ import annotations
 
-import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
 from coldaisle.plan.address_pools import host_pool
+from coldaisle.plan.host_side import plan_interfaces
 from coldaisle.plan.model import (
+    BondPlan,
     CablePlan,
     EvpnSessionPlan,
     OverlayPlan,
@@ -25,7 +26,7 @@ from coldaisle.plan.model import (
     VtepVlanPlan,
 )
 from coldaisle.spec.fabrics import FabricSpec
-from coldaisle.spec.overlay import NumberRange, OverlaySpec, TenantNetwork
+from coldaisle.spec.overlay import NumberRange, OverlaySpec, TenantNetwork, first_address
 from coldaisle.spec.sections import SiteSpec
 
 Key = tuple[str, str]
@@ -108,7 +109,11 @@ def _networks(overlay: OverlaySpec) -> dict[Key, TenantNetwork]:
 
 
 def plan_overlay(
-    spec: SiteSpec, name: str, switches: Iterable[SwitchPlan], cables: Iterable[CablePlan]
+    spec: SiteSpec,
+    name: str,
+    switches: Iterable[SwitchPlan],
+    cables: Iterable[CablePlan],
+    bonds: Iterable[BondPlan],
 ) -> OverlayPlan | None:
     """
     Return the overlay of a fabric; None where the spec asks for none.
@@ -118,6 +123,7 @@ def plan_overlay(
         name: The fabric's name.
         switches: The fabric's switches; its leaves are the ends of tunnels, in their order.
         cables: The fabric's cables, which say which leaf a node's port is on.
+        bonds: The fabric's bonds, which carry what their ports do.
     """
     fabric, numbers = spec.fabrics[name], overlay_numbers(spec, name)
     if fabric.overlay is None or numbers is None:
@@ -134,6 +140,7 @@ def plan_overlay(
         vteps=tuple(_vteps(overlay, networks, tenants, switches, ports)),
         ports=ports,
         sessions=tuple(_sessions(cables)),
+        interfaces=plan_interfaces(spec, name, networks, cables, bonds),
     )
 
 
@@ -171,8 +178,7 @@ def _gateway(spec: SiteSpec, asked: TenantNetwork) -> tuple[str | None, str | No
     subnet, gateway = (pool.subnet, pool.gateway) if pool else (asked.subnet, asked.gateway)
     if subnet is None:
         return None, None
-    network = ipaddress.ip_network(subnet)
-    return subnet, f"{gateway or network[min(1, network.num_addresses - 1)]}/{network.prefixlen}"
+    return subnet, f"{gateway or first_address(subnet)}/{subnet.partition('/')[2]}"
 
 
 def _ports(

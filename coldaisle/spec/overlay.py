@@ -33,6 +33,12 @@ def _ipv4(subnet: str) -> str:
     return subnet
 
 
+def first_address(subnet: str) -> str:
+    """Return the first address of a host in a subnet."""
+    network = ipaddress.ip_network(subnet)
+    return str(network[min(1, network.num_addresses - 1)])
+
+
 class NumberRange(SpecModel):
     """A pool of numbers: VLANs or VNIs, handed out from `first` upwards."""
 
@@ -101,6 +107,10 @@ class TenantNetwork(SpecModel):
     """Pass DHCP requests on to the site's boot services (`provisioning.host_address`)."""
     dhcp_servers: list[Address] = Field(default_factory=list)
     """Pass DHCP requests on to these instead; they lie in a network of the same tenant."""
+    node_addresses: bool = False
+    """Give each node an address of the subnet, kept in allocations.yaml; else nodes have one by DHCP, or none."""
+    first_node_address: Address | None = None
+    """First address that a node is given; left out, the first of the subnet that is not the gateway's."""
 
     @field_validator("subnet")
     @classmethod
@@ -119,6 +129,24 @@ class TenantNetwork(SpecModel):
                 fix = f"give an address inside of {self.subnet}"
                 raise mistake("address-outside-pool", f"gateway {self.gateway} is not in {self.subnet}", fix)
         return self
+
+    @model_validator(mode="after")
+    def _addresses_have_a_subnet(self) -> Self:
+        if self.node_addresses and self.subnet is None:
+            what = "node_addresses gives addresses of a subnet, and there is none"
+            raise mistake("bad-value", what, "give subnet; with addressing, nodes have their address already")
+        first = self.first_node_address
+        if first is not None and not self.node_addresses:
+            raise mistake("bad-value", "there is first_node_address, and nodes get none", "set node_addresses: true")
+        if first is not None and ipaddress.ip_address(first) not in ipaddress.ip_network(self.subnet or ""):
+            what = f"first_node_address {first} is not in {self.subnet}"
+            raise mistake("address-outside-pool", what, f"give an address inside of {self.subnet}")
+        return self
+
+    @property
+    def gateway_address(self) -> str | None:
+        """Return the address that every leaf answers for on the network's own subnet; None without one."""
+        return self.subnet and (self.gateway or first_address(self.subnet))
 
 
 class Tenant(SpecModel):
@@ -163,5 +191,14 @@ class BondSpec(SpecModel):
     """
 
     lacp_fallback: bool = True
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=10)] = "bond0"
+    """The node's interface: ten characters, so that a point and a VLAN behind them fit into Linux's fifteen."""
+    lacp_rate: Literal["fast", "slow"] = "fast"
+    """
+    How often both ends ask for LACP's frames: each second, or every 30 (Linux, bonding documentation, `lacp_rate`). A
+    link that died without a word is left after three of them.
+    """
+    hash_policy: Literal["layer2", "layer2+3", "layer3+4"] = "layer3+4"
+    """What a node chooses a flow's port by: with ports and not only MACs, flows to one gateway take all links."""
     system_mac: Mac = "02:00:5e:00:01:01"
     """MAC that all leaves of a bond show to its node: a local one, and ours."""

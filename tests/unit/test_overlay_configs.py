@@ -7,7 +7,6 @@ import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -16,9 +15,8 @@ from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.plan import plan_site
 from coldaisle.plan.model import FabricPlan, OverlayPlan, SitePlan
 from coldaisle.render.switches import switch_configs
-from coldaisle.spec.sections import SiteSpec
 from tests.unit.overlay_readers import OVERLAY_READERS, Carried, ReadOverlay
-from tests.unit.overlay_sites import MODELS, overlay_site, two_ports
+from tests.unit.overlay_sites import MODELS, PAIRS, bonded, overlay_site
 from tests.unit.switch_readers import Session
 
 SYSTEMS = sorted(MODELS)
@@ -150,16 +148,6 @@ def test_flooded_arp_is_asked_for() -> None:
 
 
 # -- bonds ------------------------------------------------------------------------------------------------------
-def bonded(system: str, **fabric: Any) -> SiteSpec:  # noqa: ANN401 - keys of a fabric
-    """Return the site with nodes of two ports, which are one bond."""
-    spec = overlay_site(system, bond={}, **fabric)
-    pools = {name: one.model_copy(update={"system": "pair"}) for name, one in spec.node_pools.items()}
-    return replace(spec, catalog=two_ports(), sections=spec.sections.model_copy(update={"node_pools": pools}))
-
-
-PAIRS = {"rail_optimized": True, "rails": 2}
-
-
 @pytest.mark.parametrize("system", ["cumulus", "eos", "frr"])
 def test_a_bond_over_two_leaves_is_one_segment(system: str) -> None:
     """Both leaves of a bond say the same segment and show the node one MAC, and other bonds have other segments."""

@@ -49,6 +49,7 @@ from coldaisle.plan.model.nodes import (
 from coldaisle.plan.model.overlay import (
     BondPlan,
     EvpnSessionPlan,
+    InterfacePlan,
     OverlayPlan,
     PortVlansPlan,
     TenantNetworkPlan,
@@ -84,6 +85,7 @@ __all__ = [
     "GpuPlan",
     "GpuStackPlan",
     "ImagePlan",
+    "InterfacePlan",
     "LedgerLine",
     "LossKind",
     "LossPlan",
