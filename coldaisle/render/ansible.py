@@ -20,7 +20,7 @@ from coldaisle.plan.host_side import HostSide, host_side
 from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.plan.plays import API_SYSTEMS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
-from coldaisle.render.switch_facts import PREFIX, applied_configs
+from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
 
 Vars = dict[str, Any]
 
@@ -107,7 +107,8 @@ def _switch_vars(plan: SitePlan) -> dict[str, Vars]:
             switch = next(switch for switch in fabric.switches if switch.name == name)
             by_api = switch.network_os in API_SYSTEMS
             found[name] = _api_vars(fabric, switch, config) if by_api else _ssh_vars(plan, fabric, switch, config)
-            found[name] |= {} if by_api else {"fabric_facts": dict(play.facts[name])}
+            effective = effective_facts(fabric, switch.network_os or "")
+            found[name] |= {} if by_api else {"fabric_facts": {**play.facts[name], **effective}}
     return found
 
 
