@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import facts, network_facts, run_settle
-from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.host import Context, FactError
 
-PLANNED = {
+PLANNED: dict[str, Any] = {
     "bond_mode.bond0": "802.3ad",
     "bond_lacp_rate.bond0": "fast",
     "bond_members.bond0": "eth0,eth1",
@@ -130,7 +130,7 @@ def test_a_bond_that_somebody_deleted_comes_back(host: PlayedHost) -> None:
 def test_addresses_of_a_port_outside_of_a_bond_stay(host: PlayedHost) -> None:
     """A port that is in no bond may be what the host is reached by: its addresses are never taken."""
     with pytest.raises(FactError, match="eth0 is in no bond yet"):
-        facts.fact_of("addresses.eth0")[0].set("eth0", "none", run_settle.Context(links={}))  # type: ignore[misc]
+        facts.fact_of("addresses.eth0")[0].set("eth0", "none", Context(links={}))  # type: ignore[misc]
     assert not [said for said in host.said if "flush" in said]
 
 
@@ -149,5 +149,5 @@ def test_a_port_is_named_by_its_own_address(host: PlayedHost) -> None:
     settled(PLANNED)
     host.ports["enp2s0"] = {**host.ports.pop("eth1"), "ifname": "enp2s0"}
     network_facts._ports.cache_clear()  # noqa: SLF001 - it was started anew
-    network_facts._set_port_name("eth1", run_settle.Context({"eth1": LINKS[1]}))  # noqa: SLF001
+    network_facts._set_port_name("eth1", Context({"eth1": LINKS[1]}))  # noqa: SLF001
     assert "ip link set dev enp2s0 name eth1" in host.said
