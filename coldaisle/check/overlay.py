@@ -278,28 +278,6 @@ def check_overlay_os(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 yield finding(spec, ("fabrics", name, role), "overlay-os", what=what, fix=fix)
 
 
-def check_bonds(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """Bonds over several leaves have what they need, and let a node boot (N4)."""
-    boot_ports = {(node.name, node.boot_nic) for node in plan.nodes if node.boot == "network"}
-    for name, fabric in plan.fabrics.items():
-        loc: Loc = ("fabrics", name, "bond")
-        split = [bond for bond in fabric.bonds if bond.multihomed]
-        if split and fabric.overlay is None:
-            what = f"the bond of {split[0].device} ends on several switches, which share it over an overlay only"
-            fix = "give the fabric an overlay, or all ports of a node to one switch"
-            yield finding(spec, loc, "bond-without-overlay", what=what, fix=fix)
-        if split and any(switch.network_os == "sonic" for switch in fabric.switches):
-            what = f"the bond of {split[0].device} ends on several leaves, which is not written for SONiC"
-            fix = "take another network_os, or give all ports of a node to one leaf"
-            yield finding(spec, loc, "overlay-os", what=what, fix=fix)
-        booting = {cable.a.device for cable in fabric.cables if (cable.a.device, cable.a.port) in boot_ports}
-        dark = [bond.device for bond in fabric.bonds if not bond.lacp_fallback and bond.device in booting]
-        if dark:
-            what = f"{dark[0]} boots over a bond that passes nothing before LACP speaks, which no firmware does"
-            fix = "set lacp_fallback: true"
-            yield finding(spec, (*loc, "lacp_fallback"), "lag-without-fallback", what=what, fix=fix)
-
-
 OVERLAY_CHECKS = (
     check_vnis,
     check_tenant_vlans,
@@ -312,5 +290,4 @@ OVERLAY_CHECKS = (
     check_port_networks,
     check_relays,
     check_overlay_os,
-    check_bonds,
 )

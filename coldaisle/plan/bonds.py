@@ -37,11 +37,13 @@ def plan_bonds(
     """
     if fabric.bond is None:
         return ()
+    systems = {node.name: spec.catalog.systems[node.system] for node in spec.nodes if node.name in indexes}
     members: defaultdict[str, list[CablePlan]] = defaultdict(list)
     for cable in cables:
-        if cable.a.device in indexes:
+        # A BMC has its port for itself, on whatever fabric that is.
+        if cable.a.device in systems and systems[cable.a.device].nics[cable.a.port].role != "bmc":
             members[cable.a.device].append(cable)
-    boot_nics = {node.name: boot_nic(spec.catalog.systems[node.system]) for node in spec.nodes}
+    boot_nics = {name: boot_nic(system) for name, system in systems.items()}
     context = _Context(spec, fabric.bond, boot_nics, management_addresses(spec))
     return tuple(
         _bond(context, members[device], indexes[device] + 1) for device in sorted(members) if len(members[device]) > 1

@@ -200,5 +200,16 @@ class BondSpec(SpecModel):
     """
     hash_policy: Literal["layer2", "layer2+3", "layer3+4"] = "layer3+4"
     """What a node chooses a flow's port by: with ports and not only MACs, flows to one gateway take all links."""
+    leaves: Annotated[int, Field(ge=1, le=4)] | None = None
+    """Leaves that each bond ends on, 2 for redundant pairs; left out, as many as the node's rails lead to."""
+    multihoming: Literal["evpn", "mlag"] = "evpn"
+    """How leaves share a bond: as an EVPN Ethernet segment, which needs no link between them."""
     system_mac: Mac = "02:00:5e:00:01:01"
     """MAC that all leaves of a bond show to its node: a local one, and ours."""
+
+    @model_validator(mode="after")
+    def _is_evpn(self) -> Self:
+        if self.multihoming == "mlag":
+            what = "leaves share bonds as EVPN Ethernet segments, and MLAG is written for no system"
+            raise mistake("bad-bond", what, "leave multihoming out, and give the fabric an overlay")
+        return self

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from coldaisle.check.bonds import check_interface_names, check_leaf_pairs
 from coldaisle.plan import plan_site
 from coldaisle.plan.fabric import fabric_numbers
 from coldaisle.plan.host_side import HostSide, host_side
-from coldaisle.plan.model import BondPlan, SitePlan
+from coldaisle.plan.model import BondPlan, End, SitePlan
 from coldaisle.render.fabric.addresses import COLUMNS, address_table
 from coldaisle.render.host_files import os_files
 from coldaisle.spec.sections import SiteSpec
-from tests.unit.overlay_sites import bonded, overlay_site
+from tests.unit.overlay_sites import PAIRS, bonded, overlay_site
 
 File = dict[str, list[tuple[str, str]]]
 """A file of systemd by its sections, each with its keys in order."""
@@ -208,3 +209,50 @@ def test_sides_are_found_by_node(node: str) -> None:
     every: list[BondPlan] = [bond for bond in plan.fabrics["f"].bonds if bond.device == node]
     assert list(side.bonds) == every
     assert len(side.interfaces) == (3 if node == "a01" else 0)
+
+
+# -- checks -------------------------------------------------------------------------------------------------------
+def test_a_leaf_shares_bonds_with_the_same_leaves_only() -> None:
+    """A leaf in two pairs is told, since the loss of either partner reaches nodes of both."""
+    spec = with_macs(bonded(**PAIRS, tenants=NETWORKS))
+    plan = plan_site(spec)
+    assert list(check_leaf_pairs(spec, plan)) == []
+    first, second, *others = plan.fabrics["f"].bonds
+    crossed = replace(second, members=(second.members[0], End(device="leaf09", port="Ethernet1/1")))
+    fabric = replace(plan.fabrics["f"], bonds=(first, crossed, *others))
+    (found,) = check_leaf_pairs(spec, replace(plan, fabrics={"f": fabric}))
+    assert (found.check, found.what) == (
+        "leaf-pairs",
+        "leaf01 shares bonds with leaf01 + leaf02 and with leaf01 + leaf09",
+    )
+
+
+@pytest.mark.parametrize(("leaves", "told"), [(2, []), (1, ["leaf-pairs"])])
+def test_a_bond_ends_on_as_many_leaves_as_asked(leaves: int, told: list[str]) -> None:
+    """Two rails of one node lead to a pair of leaves."""
+    spec = bonded(**PAIRS, tenants=NETWORKS, bond={"leaves": leaves})
+    assert [found.check for found in check_leaf_pairs(spec, plan_site(spec))] == told
+
+
+def test_names_end_where_linux_ends_them() -> None:
+    """A VLAN's name may have 15 characters, which a bond's ten leave room for and a port's may not."""
+    spec = bonded(tenants=NETWORKS, bond={"name": "bond-inner"})
+    plan = plan_site(spec)
+    assert list(check_interface_names(spec, plan)) == []
+    overlay = plan.fabrics["f"].overlay
+    assert overlay is not None
+    long = tuple(replace(one, name=f"mgmt-port-00.{one.vlan}") for one in overlay.interfaces)
+    fabric = replace(plan.fabrics["f"], overlay=replace(overlay, interfaces=long))
+    (found,) = check_interface_names(spec, replace(plan, fabrics={"f": fabric}))
+    assert "a01 would have mgmt-port-00.300" in found.what
+
+
+def test_a_bmc_is_in_no_bond() -> None:
+    """A fabric that connects BMCs too bonds the other ports of a node only."""
+    spec = bonded(topology="single", switch={"model": "sn2201"}, overlay=None, connects=["management", "bmc"])
+    pair = spec.catalog.systems["pair"]
+    bmc = pair.nics["mgmt0"].model_copy(update={"role": "bmc"})
+    systems = {**spec.catalog.systems, "pair": pair.model_copy(update={"nics": {"bmc": bmc, **pair.nics}})}
+    plan = plan_site(replace(spec, catalog=spec.catalog.model_copy(update={"systems": systems})))
+    assert "bmc" in {cable.a.port for cable in plan.fabrics["f"].cables}
+    assert {bond.ports for bond in plan.fabrics["f"].bonds} == {("mgmt0", "mgmt1")}

@@ -192,3 +192,13 @@ def test_frr_takes_its_configuration(tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8")
         done = subprocess.run([vtysh, "-C", "-f", str(file)], capture_output=True, text=True, check=False)
         assert (done.returncode == 0) == (name != "wrong"), f"{name}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("system", "words"),
+    [("eos", "   lacp timer fast\n"), ("cumulus", "lacp-rate: fast"), ("sonic", '"fast_rate": "true"')],
+)
+def test_both_ends_of_a_bond_have_one_rate(system: str, words: str) -> None:
+    """Leaves ask for LACP's frames as often as the node does."""
+    assert words in texts(plan_site(bonded(system)))["leaf01"]
+    assert words not in texts(plan_site(bonded(system, bond={"lacp_rate": "slow"})))["leaf01"]

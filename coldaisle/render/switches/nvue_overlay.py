@@ -35,7 +35,11 @@ def bridge_port(port: Port, bridge: str) -> Tree:
 
 def bond_interface(bond: Bond, bridge: str) -> Tree:
     """Return the interface of a bond; LACP bypass lets one port pass frames before LACP speaks."""
-    own: Tree = {"member": {port.plan.name: {} for port in bond.ports}, "mode": "lacp"}
+    own: Tree = {
+        "member": {port.plan.name: {} for port in bond.ports},
+        "mode": "lacp",
+        "lacp-rate": bond.plan.lacp_rate,
+    }
     own |= {"lacp-bypass": ON} if bond.plan.lacp_fallback else {}
     tree: Tree = {"type": "bond", "description": bond.plan.device, "bond": own, **bridge_port(bond.ports[0], bridge)}
     if bond.plan.multihomed:

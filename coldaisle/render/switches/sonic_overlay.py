@@ -36,6 +36,7 @@ def portchannels(bonds: tuple[Bond, ...], mtu_bytes: int | None) -> Tables:
         name = f"PortChannel{bond.plan.number}"
         channels[name] = {"admin_status": "up", "min_links": "1", "description": bond.plan.device}
         channels[name] |= {} if mtu_bytes is None else {"mtu": str(mtu_bytes)}
+        channels[name] |= {"fast_rate": "true"} if bond.plan.lacp_rate == "fast" else {}
         channels[name] |= {"fallback": "true"} if bond.plan.lacp_fallback else {}
         members |= {f"{name}|{port.plan.name}": {} for port in bond.ports}
     return {"PORTCHANNEL": channels, "PORTCHANNEL_MEMBER": members}
