@@ -17,7 +17,7 @@ from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.management import DEFAULT_MTU_BYTES, boot_nic
 from coldaisle.plan.model import BondPlan, CablePlan, FabricPlan, InterfacePlan, NodePlan, SitePlan, TenantNetworkPlan
 from coldaisle.spec.addressing import AddressPool
-from coldaisle.spec.overlay import TenantNetwork
+from coldaisle.spec.overlay import Tenant, TenantNetwork
 from coldaisle.spec.sections import SiteSpec
 
 _OfDevice = TypeVar("_OfDevice", BondPlan, InterfacePlan)
@@ -139,11 +139,13 @@ def plan_interfaces(
         cables: Its cables, which say which ports a node has on it.
         bonds: Its bonds, which take the place of their ports.
     """
+    overlay = spec.fabrics[fabric].overlay
     parents, asked = tuple(_parents(spec, cables, bonds)), _asked(spec, fabric)
+    ways = {tenant: _ways_out(one) for tenant, one in overlay.tenants.items()} if overlay else {}
     found: list[InterfacePlan] = []
     for network in networks:
         name = f"{network.tenant}:{network.name}"
-        routes = tuple(sorted(_others(network, networks)))
+        routes = tuple(sorted({*_others(network, networks), *(ways[network.tenant] if network.gateway else ())}))
         addresses = node_addresses(spec, fabric, name, asked[name])
         found += _of_network(network, asked[name], parents, addresses, routes)
     return tuple(sorted(found, key=attrgetter("device", "name")))
@@ -168,6 +170,11 @@ def _first_cables(cables: Iterable[CablePlan], nodes: Container[str]) -> dict[st
         if cable.kind == "node-leaf" and cable.a.device in nodes:
             found.setdefault(cable.a.device, cable)
     return found
+
+
+def _ways_out(tenant: Tenant) -> list[str]:
+    """Return what a tenant's exits lead to; a default route stays the management network's."""
+    return [way.to for way in tenant.exits if not way.to.endswith("/0")]
 
 
 def _others(network: TenantNetworkPlan, networks: Iterable[TenantNetworkPlan]) -> Iterator[str]:

@@ -6,6 +6,7 @@ A network is on the leaves that have a port with it and on no other, so that a l
 
 from __future__ import annotations
 
+import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from coldaisle.plan.model import (
     BondPlan,
     CablePlan,
     EvpnSessionPlan,
+    ExitPlan,
     OverlayPlan,
     PortVlansPlan,
     SwitchPlan,
@@ -26,7 +28,7 @@ from coldaisle.plan.model import (
     VtepVlanPlan,
 )
 from coldaisle.spec.fabrics import FabricSpec
-from coldaisle.spec.overlay import NumberRange, OverlaySpec, TenantNetwork, first_address
+from coldaisle.spec.overlay import NumberRange, OverlaySpec, TenantExit, TenantNetwork, first_address
 from coldaisle.spec.sections import SiteSpec
 
 Key = tuple[str, str]
@@ -130,7 +132,7 @@ def plan_overlay(
         return None
     overlay, cables = fabric.overlay, tuple(cables)
     networks = tuple(_network(spec, fabric, overlay, numbers, key, asked) for key, asked in _networks(overlay).items())
-    tenants = tuple(_tenant(overlay, numbers, tenant) for tenant in sorted(overlay.tenants))
+    tenants = tuple(_tenant(overlay, numbers, tenant, networks) for tenant in sorted(overlay.tenants))
     ports = tuple(_ports(spec, overlay, numbers, cables))
     return OverlayPlan(
         gateway_mac=overlay.gateway_mac,
@@ -148,9 +150,24 @@ def _target(overlay: OverlaySpec, vni: int) -> str:
     return f"{overlay.route_target_asn}:{vni}"
 
 
-def _tenant(overlay: OverlaySpec, numbers: OverlayNumbers, name: str) -> TenantPlan:
-    vni = numbers.l3_vni[name]
-    return TenantPlan(name=name, vni=vni, transit_vlan=numbers.transit_vlan[name], route_target=_target(overlay, vni))
+def _tenant(
+    overlay: OverlaySpec, numbers: OverlayNumbers, name: str, networks: Iterable[TenantNetworkPlan]
+) -> TenantPlan:
+    vni, own = numbers.l3_vni[name], [network for network in networks if network.tenant == name]
+    return TenantPlan(
+        name=name,
+        vni=vni,
+        transit_vlan=numbers.transit_vlan[name],
+        route_target=_target(overlay, vni),
+        exits=tuple(_exit(asked, own) for asked in overlay.tenants[name].exits),
+    )
+
+
+def _exit(asked: TenantExit, networks: Iterable[TenantNetworkPlan]) -> ExitPlan:
+    """Return a way out, with the VLAN of the network that its router stands in."""
+    router = ipaddress.ip_address(asked.via)
+    found = (n.vlan for n in networks if n.subnet is not None and router in ipaddress.ip_network(n.subnet))
+    return ExitPlan(to=asked.to, via=asked.via, vlan=next(found, None))
 
 
 def _network(  # noqa: PLR0913, PLR0917 - a network, and what its parts are looked up in

@@ -149,12 +149,32 @@ class TenantNetwork(SpecModel):
         return self.subnet and (self.gateway or first_address(self.subnet))
 
 
+class TenantExit(SpecModel):
+    """
+    A way out of a tenant: a route to what is beyond it, through a router that stands in one of its networks.
+
+    Every leaf that has the network has the route, and tells the other leaves of it. The router knows the way back.
+    """
+
+    to: Subnet = "0.0.0.0/0"
+    """What it leads to; left out, everything that the tenant does not have itself."""
+    via: Address
+    """The router's address in a network of the tenant: a firewall, or the site's border."""
+
+    @field_validator("to")
+    @classmethod
+    def _to_is_ipv4(cls, value: str) -> str:
+        return _ipv4(value)
+
+
 class Tenant(SpecModel):
     """A tenant: a VRF on every leaf that has one of its networks, so that no packet of one tenant meets another's."""
 
     vni: Vni | None = None
     """VNI of its routed traffic."""
     networks: dict[NetworkName, TenantNetwork] = Field(min_length=1)
+    exits: list[TenantExit] = Field(default_factory=list)
+    """Ways out; left out, nothing leads out of the tenant, and nothing into it."""
 
 
 class OverlaySpec(SpecModel):

@@ -23,7 +23,11 @@ TENANTS: dict[str, Any] = {
             },
         }
     },
-    "red": {"vni": 50500, "networks": {"data": {"subnet": "10.73.0.0/22", "vlan": 300, "tagged": {"pools": ["b"]}}}},
+    "red": {
+        "vni": 50500,
+        "networks": {"data": {"subnet": "10.73.0.0/22", "vlan": 300, "tagged": {"pools": ["b"]}}},
+        "exits": [{"via": "10.73.0.254"}, {"to": "192.0.2.0/24", "via": "10.73.0.253"}],
+    },
     "blue": {
         "networks": {
             "data": {"subnet": "10.73.0.0/22", "tagged": {"pools": ["a"]}},

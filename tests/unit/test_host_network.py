@@ -28,7 +28,8 @@ NETWORKS: dict[str, Any] = {
             "data": {"subnet": "10.73.0.0/22", "vlan": 300, "node_addresses": True, "tagged": {"pools": ["a"]}},
             "more": {"subnet": "10.74.0.0/22", "vlan": 301, "dhcp_servers": ["10.73.0.9"], "tagged": {"pools": ["a"]}},
             "bare": {"vlan": 302, "tagged": {"pools": ["a"]}},
-        }
+        },
+        "exits": [{"via": "10.73.3.1"}, {"to": "192.0.2.0/24", "via": "10.73.3.2"}],
     },
 }
 """A network that hands addresses out, one with DHCP, and one without a subnet."""
@@ -141,7 +142,9 @@ def test_tenants_are_vlans_on_the_bond() -> None:
     assert files["15-coldaisle-bond0.300.netdev"]["VLAN"] == [("Id", "300")]
     data = files["20-coldaisle-bond0.300.network"]
     assert ("Address", "10.73.0.3/22") in data["Network"]
-    assert data["Route"] == [("Destination", "10.74.0.0/22"), ("Gateway", "10.73.0.1")]
+    beyond = [value for key, value in data["Route"] if key == "Destination"]
+    assert beyond == ["10.74.0.0/22", "192.0.2.0/24"], "a tenant's default route is not the node's"
+    assert {value for key, value in data["Route"] if key == "Gateway"} == {"10.73.0.1"}
     more = files["20-coldaisle-bond0.301.network"]
     assert ("DHCP", "ipv4") in more["Network"]
     assert ("UseGateway", "no") in more["DHCPv4"]

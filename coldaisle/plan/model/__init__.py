@@ -49,6 +49,7 @@ from coldaisle.plan.model.nodes import (
 from coldaisle.plan.model.overlay import (
     BondPlan,
     EvpnSessionPlan,
+    ExitPlan,
     InterfacePlan,
     OverlayPlan,
     PortVlansPlan,
@@ -78,6 +79,7 @@ __all__ = [
     "End",
     "EndpointPlan",
     "EvpnSessionPlan",
+    "ExitPlan",
     "FabricPlan",
     "FacilityPlan",
     "Facts",

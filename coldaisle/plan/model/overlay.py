@@ -9,17 +9,31 @@ from coldaisle.plan.model.links import End
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExitPlan:
+    """
+    A way out of a tenant: the route that every leaf with VLAN `vlan`, in which the router `via` stands, tells others.
+
+    `vlan` is None where no network of the tenant has that address.
+    """
+
+    to: str
+    via: str
+    vlan: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TenantPlan:
     """
     A tenant: a VRF, the VNI of its routed traffic, and the VLAN that this takes inside of a switch.
 
-    Every leaf imports and exports routes with `route_target`.
+    Every leaf imports and exports routes with `route_target`. Without `exits`, nothing leads out of it.
     """
 
     name: str
     vni: int
     transit_vlan: int
     route_target: str
+    exits: tuple[ExitPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
