@@ -9,7 +9,7 @@ from itertools import combinations
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.plan.breakout import chosen_os
-from coldaisle.plan.model import FabricPlan, OverlayPlan, SitePlan, TenantNetworkPlan
+from coldaisle.plan.model import ExitPlan, FabricPlan, OverlayPlan, SitePlan, TenantNetworkPlan
 from coldaisle.plan.overlay import KINDS, RESERVED_VLANS, SYSTEMS, kind_of, overlay_numbers
 from coldaisle.spec.marks import Loc
 from coldaisle.spec.overlay import NumberRange, OverlaySpec
@@ -250,6 +250,40 @@ def check_relays(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                     )
 
 
+def check_exits(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
+    """A way out of a tenant begins at a router in one of its networks, and leads to what the tenant does not have."""
+    for name, _, _, overlay in _overlays(spec, plan):
+        own = {(one.tenant, one.vlan): one for one in overlay.networks}
+        for tenant in overlay.tenants:
+            for index, way in enumerate(tenant.exits):
+                loc: Loc = ("fabrics", name, "overlay", "tenants", tenant.name, "exits", index)
+                network = own.get((tenant.name, way.vlan or 0))
+                inside = next(
+                    (one for one in overlay.networks if one.tenant == tenant.name and _covers(one, way)), None
+                )
+                if network is None or network.gateway is None:
+                    what = f"the way out of tenant {tenant.name} to {way.to} is {way.via}, which no network of it has"
+                    fix = "give the address that the router has in one of the tenant's networks"
+                    yield finding(spec, (*loc, "via"), "tenant-exit", what=what, fix=fix)
+                elif network.gateway.partition("/")[0] == way.via:
+                    what = (
+                        f"the way out of tenant {tenant.name} to {way.to} is {way.via}, which the leaves are themselves"
+                    )
+                    fix = "give the router an address of its own beside the gateway"
+                    yield finding(spec, (*loc, "via"), "tenant-exit", what=what, fix=fix)
+                if inside is not None:
+                    what = f"the way out of tenant {tenant.name} leads to {way.to}, which {_title(inside)} has"
+                    fix = f"take a wider network than {inside.subnet}, or one beside it"
+                    yield finding(spec, (*loc, "to"), "tenant-exit", what=what, fix=fix)
+
+
+def _covers(network: TenantNetworkPlan, way: ExitPlan) -> bool:
+    """Tell whether a network has all that a way out leads to."""
+    to = ipaddress.ip_network(way.to)
+    found = ipaddress.ip_network(network.subnet) if network.subnet else None
+    return isinstance(found, ipaddress.IPv4Network) and isinstance(to, ipaddress.IPv4Network) and to.subnet_of(found)
+
+
 def _unrelayed(overlay: OverlayPlan, network: TenantNetworkPlan) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a network whose DHCP requests are to be passed on, and what to do."""
     if network.gateway is None:
@@ -260,10 +294,12 @@ def _unrelayed(overlay: OverlayPlan, network: TenantNetworkPlan) -> Iterator[tup
     reached = [
         ipaddress.ip_network(one.subnet) for one in overlay.networks if one.tenant == network.tenant and one.subnet
     ]
+    ways = (way for tenant in overlay.tenants if tenant.name == network.tenant for way in tenant.exits)
+    reached += [ipaddress.ip_network(way.to) for way in ways]
     for server in network.relays:
         if not any(ipaddress.ip_address(server) in subnet for subnet in reached):
             what = f"{_title(network)} passes DHCP on to {server}, which no network of tenant {network.tenant} has"
-            yield what, "put the server into a network of the tenant, since nothing leads out of one"
+            yield what, "put the server into a network of the tenant, or give the tenant a way out (exits)"
 
 
 # -- switches ---------------------------------------------------------------------------------------------------
@@ -278,28 +314,6 @@ def check_overlay_os(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
                 yield finding(spec, ("fabrics", name, role), "overlay-os", what=what, fix=fix)
 
 
-def check_bonds(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
-    """Bonds over several leaves have what they need, and let a node boot (N4)."""
-    boot_ports = {(node.name, node.boot_nic) for node in plan.nodes if node.boot == "network"}
-    for name, fabric in plan.fabrics.items():
-        loc: Loc = ("fabrics", name, "bond")
-        split = [bond for bond in fabric.bonds if bond.multihomed]
-        if split and fabric.overlay is None:
-            what = f"the bond of {split[0].device} ends on several switches, which share it over an overlay only"
-            fix = "give the fabric an overlay, or all ports of a node to one switch"
-            yield finding(spec, loc, "bond-without-overlay", what=what, fix=fix)
-        if split and any(switch.network_os == "sonic" for switch in fabric.switches):
-            what = f"the bond of {split[0].device} ends on several leaves, which is not written for SONiC"
-            fix = "take another network_os, or give all ports of a node to one leaf"
-            yield finding(spec, loc, "overlay-os", what=what, fix=fix)
-        booting = {cable.a.device for cable in fabric.cables if (cable.a.device, cable.a.port) in boot_ports}
-        dark = [bond.device for bond in fabric.bonds if not bond.lacp_fallback and bond.device in booting]
-        if dark:
-            what = f"{dark[0]} boots over a bond that passes nothing before LACP speaks, which no firmware does"
-            fix = "set lacp_fallback: true"
-            yield finding(spec, (*loc, "lacp_fallback"), "lag-without-fallback", what=what, fix=fix)
-
-
 OVERLAY_CHECKS = (
     check_vnis,
     check_tenant_vlans,
@@ -311,6 +325,6 @@ OVERLAY_CHECKS = (
     check_overlay_mtu,
     check_port_networks,
     check_relays,
+    check_exits,
     check_overlay_os,
-    check_bonds,
 )

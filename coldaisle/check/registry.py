@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from coldaisle.check import addressing, cooling, fabric, nodes, serving, space, subnet
+from coldaisle.check.bonds import BOND_CHECKS
 from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
@@ -41,6 +42,7 @@ CHECKS: tuple[Check, ...] = (
     *CLIMATE_CHECKS,
     *FABRIC_CHECKS,
     *OVERLAY_CHECKS,
+    *BOND_CHECKS,
     subnet.check_partitions,
     subnet.check_partition_members,
     subnet.check_guids,

@@ -18,6 +18,7 @@ from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.bonds import plan_bonds
 from coldaisle.plan.breakout import chosen_os, port_plans
 from coldaisle.plan.cabling import Floor, Place, rack_positions
+from coldaisle.plan.host_side import tenant_addresses
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
 from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchAccessPlan, SwitchPlan
 from coldaisle.plan.overlay import KINDS, kind_of, overlay_numbers, plan_overlay
@@ -54,6 +55,7 @@ def fabric_numbers(spec: SiteSpec) -> dict[str, dict[str, str]]:
         overlay = overlay_numbers(spec, name)
         for kind in KINDS if overlay else ():
             numbers[kind_of(name, kind)] = {key: str(number) for key, number in getattr(overlay, kind).items()}
+        numbers |= tenant_addresses(spec, name)
     return numbers | {"switches": _management_addresses(spec, layouts.values())}
 
 
@@ -174,6 +176,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
     numbers = _numbers(site.spec, layout)
     used = Counter(end.device for cable in cables for end in (cable.a, cable.b))
     switches = tuple(_switch(site, layout, numbers, switch, used[switch.name]) for switch in _switches(layout))
+    bonds = plan_bonds(site.spec, layout.spec, _indexes(layout), cables)
     return FabricPlan(
         name=layout.name,
         kind=layout.spec.kind,
@@ -187,8 +190,8 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         roce=_roce(layout.spec),
         unnumbered=layout.spec.unnumbered,
         planes=layout.spec.planes,
-        overlay=plan_overlay(site.spec, layout.name, switches, cables),
-        bonds=plan_bonds(layout.spec.bond, _indexes(layout), cables),
+        overlay=plan_overlay(site.spec, layout.name, switches, cables, bonds),
+        bonds=bonds,
         subnet=plan_subnet(site.spec, layout.spec, (switch.name for switch in _switches(layout)), cables),
         **_configured(site.spec, layout),
     )

@@ -8,15 +8,13 @@ from math import floor
 from typing import Literal, cast
 
 from coldaisle.plan.allocations import hand_out
+from coldaisle.plan.management import DEFAULT_MTU_BYTES, boot_nic, management_addresses, management_interface
 from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
 from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.spec.catalog import System, SystemNic
 from coldaisle.spec.hardware import NodeHardware
 from coldaisle.spec.node_pools import PlacedNode, PoolSpec
 from coldaisle.spec.sections import SiteSpec
-
-DEFAULT_MTU_BYTES = 1500
-"""MTU of a port that no fabric speaks of: Ethernet's own."""
 
 BOOT_ORDERS = {"network": ("pxe", "disk"), "image-installed": ("disk", "pxe")}
 """Boot devices, as ipmitool names them, by how a pool boots."""
@@ -48,6 +46,7 @@ class _Context:
     management: Mapping[str, str]
     bmc: Mapping[str, str]
     power_limits: Mapping[str, int | None]
+    bonded: frozenset[End]
 
 
 def plan_nodes(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> tuple[NodePlan, ...]:
@@ -59,7 +58,7 @@ def plan_nodes(spec: SiteSpec, fabrics: Mapping[str, FabricPlan]) -> tuple[NodeP
         fabrics: Its planned fabrics; a node's ports get rail and address from their cables.
     """
     limits = {name: _power_limit_w(spec, pool) for name, pool in spec.node_pools.items()}
-    context = _Context(spec, _ports(spec, fabrics), _management(spec), _bmcs(spec), limits)
+    context = _Context(spec, _ports(spec, fabrics), management_addresses(spec), _bmcs(spec), limits, _bonded(fabrics))
     return tuple(_plan_node(context, node) for node in spec.nodes)
 
 
@@ -69,10 +68,10 @@ def _power_limit_w(spec: SiteSpec, pool: PoolSpec) -> int | None:
     return None if limit_w is None else floor(limit_w)
 
 
-def _management(spec: SiteSpec) -> dict[str, str]:
-    given = spec.allocations.get("management", {})
-    reserved = [spec.provisioning.host_address] if spec.provisioning else []
-    return hand_out(spec.addressing.management, (node.name for node in spec.nodes), given, reserved)
+def _bonded(fabrics: Mapping[str, FabricPlan]) -> frozenset[End]:
+    """Return the ports of nodes that are members of a bond."""
+    bonds = (bond for fabric in fabrics.values() for bond in fabric.bonds)
+    return frozenset(End(device=bond.device, port=port) for bond in bonds for port in bond.ports)
 
 
 def _bmcs(spec: SiteSpec) -> dict[str, str]:
@@ -106,7 +105,7 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
         rack_unit=node.rack_unit,
         system=node.system,
         management_address=context.management[node.name],
-        boot_nic=_boot_nic(system),
+        boot_nic=boot_nic(system),
         boot=pool.boot,
         # The system of a pool is a server, which the spec has seen to.
         architecture=cast("str", system.architecture),
@@ -121,26 +120,20 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
     )
 
 
-def _boot_nic(system: System) -> str:
-    """Return the port that a system boots from: the one that the catalog names, else its first management port."""
-    return system.boot_nic or next(iter(system.nics_of("management")), "")
-
-
 def _nics(
     context: _Context, node: PlacedNode, system: System, hardware: NodeHardware, pool: PoolSpec
 ) -> Iterator[NicPlan]:
     """Yield the ports that are cabled, and the boot port; one that no fabric takes has nothing to plan."""
     for name, nic in system.nics.items():
         port = context.ports.get(End(device=node.name, port=name))
-        if nic.role != "bmc" and (port is not None or name == _boot_nic(system)):
+        if nic.role != "bmc" and (port is not None or name == boot_nic(system)):
             yield _nic(context, node, name, nic, port, hardware.macs.get(name), pool)
 
 
 def _nic(  # noqa: PLR0913, PLR0917 - what one port is made of
     context: _Context, node: PlacedNode, name: str, nic: SystemNic, port: _Port | None, mac: str | None, pool: PoolSpec
 ) -> NicPlan:
-    boots = name == _boot_nic(context.spec.catalog.systems[node.system])
-    address, gateway = _management_ends(context, node) if boots else _fabric_ends(port)
+    address, gateway = _ends(context, node, name, port)
     return NicPlan(
         name=name,
         fabric=port.fabric if port else "",
@@ -155,10 +148,13 @@ def _nic(  # noqa: PLR0913, PLR0917 - what one port is made of
     )
 
 
-def _management_ends(context: _Context, node: PlacedNode) -> tuple[str | None, str | None]:
-    """Return address (with prefix length) and gateway on the management network."""
-    pool = context.spec.addressing.management
-    return f"{context.management[node.name]}/{pool.subnet.partition('/')[2]}", pool.gateway
+def _ends(context: _Context, node: PlacedNode, name: str, port: _Port | None) -> tuple[str | None, str | None]:
+    """Return address and gateway of a port; a member of a bond has neither, whatever its bond has (N7)."""
+    if End(device=node.name, port=name) in context.bonded:
+        return None, None
+    if name == boot_nic(context.spec.catalog.systems[node.system]):
+        return management_interface(context.spec, context.management[node.name])
+    return _fabric_ends(port)
 
 
 def _fabric_ends(port: _Port | None) -> tuple[str | None, str | None]:

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from itertools import count
 
 from coldaisle.plan.address_pools import host_pool
+from coldaisle.plan.host_side import plan_interfaces
 from coldaisle.plan.model import (
+    BondPlan,
     CablePlan,
     EvpnSessionPlan,
+    ExitPlan,
     OverlayPlan,
     PortVlansPlan,
     SwitchPlan,
@@ -25,7 +28,7 @@ from coldaisle.plan.model import (
     VtepVlanPlan,
 )
 from coldaisle.spec.fabrics import FabricSpec
-from coldaisle.spec.overlay import NumberRange, OverlaySpec, TenantNetwork
+from coldaisle.spec.overlay import NumberRange, OverlaySpec, TenantExit, TenantNetwork, first_address
 from coldaisle.spec.sections import SiteSpec
 
 Key = tuple[str, str]
@@ -108,7 +111,11 @@ def _networks(overlay: OverlaySpec) -> dict[Key, TenantNetwork]:
 
 
 def plan_overlay(
-    spec: SiteSpec, name: str, switches: Iterable[SwitchPlan], cables: Iterable[CablePlan]
+    spec: SiteSpec,
+    name: str,
+    switches: Iterable[SwitchPlan],
+    cables: Iterable[CablePlan],
+    bonds: Iterable[BondPlan],
 ) -> OverlayPlan | None:
     """
     Return the overlay of a fabric; None where the spec asks for none.
@@ -118,13 +125,14 @@ def plan_overlay(
         name: The fabric's name.
         switches: The fabric's switches; its leaves are the ends of tunnels, in their order.
         cables: The fabric's cables, which say which leaf a node's port is on.
+        bonds: The fabric's bonds, which carry what their ports do.
     """
     fabric, numbers = spec.fabrics[name], overlay_numbers(spec, name)
     if fabric.overlay is None or numbers is None:
         return None
     overlay, cables = fabric.overlay, tuple(cables)
     networks = tuple(_network(spec, fabric, overlay, numbers, key, asked) for key, asked in _networks(overlay).items())
-    tenants = tuple(_tenant(overlay, numbers, tenant) for tenant in sorted(overlay.tenants))
+    tenants = tuple(_tenant(overlay, numbers, tenant, networks) for tenant in sorted(overlay.tenants))
     ports = tuple(_ports(spec, overlay, numbers, cables))
     return OverlayPlan(
         gateway_mac=overlay.gateway_mac,
@@ -134,6 +142,7 @@ def plan_overlay(
         vteps=tuple(_vteps(overlay, networks, tenants, switches, ports)),
         ports=ports,
         sessions=tuple(_sessions(cables)),
+        interfaces=plan_interfaces(spec, name, networks, cables, bonds),
     )
 
 
@@ -141,9 +150,24 @@ def _target(overlay: OverlaySpec, vni: int) -> str:
     return f"{overlay.route_target_asn}:{vni}"
 
 
-def _tenant(overlay: OverlaySpec, numbers: OverlayNumbers, name: str) -> TenantPlan:
-    vni = numbers.l3_vni[name]
-    return TenantPlan(name=name, vni=vni, transit_vlan=numbers.transit_vlan[name], route_target=_target(overlay, vni))
+def _tenant(
+    overlay: OverlaySpec, numbers: OverlayNumbers, name: str, networks: Iterable[TenantNetworkPlan]
+) -> TenantPlan:
+    vni, own = numbers.l3_vni[name], [network for network in networks if network.tenant == name]
+    return TenantPlan(
+        name=name,
+        vni=vni,
+        transit_vlan=numbers.transit_vlan[name],
+        route_target=_target(overlay, vni),
+        exits=tuple(_exit(asked, own) for asked in overlay.tenants[name].exits),
+    )
+
+
+def _exit(asked: TenantExit, networks: Iterable[TenantNetworkPlan]) -> ExitPlan:
+    """Return a way out, with the VLAN of the network that its router stands in."""
+    router = ipaddress.ip_address(asked.via)
+    found = (n.vlan for n in networks if n.subnet is not None and router in ipaddress.ip_network(n.subnet))
+    return ExitPlan(to=asked.to, via=asked.via, vlan=next(found, None))
 
 
 def _network(  # noqa: PLR0913, PLR0917 - a network, and what its parts are looked up in
@@ -171,8 +195,7 @@ def _gateway(spec: SiteSpec, asked: TenantNetwork) -> tuple[str | None, str | No
     subnet, gateway = (pool.subnet, pool.gateway) if pool else (asked.subnet, asked.gateway)
     if subnet is None:
         return None, None
-    network = ipaddress.ip_network(subnet)
-    return subnet, f"{gateway or network[min(1, network.num_addresses - 1)]}/{network.prefixlen}"
+    return subnet, f"{gateway or first_address(subnet)}/{subnet.partition('/')[2]}"
 
 
 def _ports(

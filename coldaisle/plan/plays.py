@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from coldaisle.plan.host_side import host_side, network_facts
 from coldaisle.plan.kubelet import digest, kubelet_config_text
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, SitePlan, SwitchPlan
 
@@ -119,7 +120,7 @@ def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
     return facts
 
 
-def _os_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
+def _os_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
     facts: dict[str, str | int | bool] = {
         "hostname": node.name,
         "timezone": pool.os.timezone,
@@ -130,6 +131,7 @@ def _os_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
         facts[f"mtu.{nic.name}"] = nic.mtu_bytes
         if nic.rail is not None and nic.address:
             facts[f"address.{nic.name}"] = nic.address
+    facts |= network_facts(node, host_side(plan, node.name))
     facts |= {f"sysctl.{key}": value for key, value in sorted(pool.os.sysctl.items())}
     return facts | ({"hugepages_2mi": pool.os.hugepages_2mi} if pool.os.hugepages_2mi else {})
 

@@ -16,10 +16,11 @@ import yaml
 
 import coldaisle
 from coldaisle.paths import state_dir
+from coldaisle.plan.host_side import HostSide, host_side
 from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.plan.plays import API_SYSTEMS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
-from coldaisle.render.switch_facts import PREFIX, applied_configs
+from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
 
 Vars = dict[str, Any]
 
@@ -106,7 +107,8 @@ def _switch_vars(plan: SitePlan) -> dict[str, Vars]:
             switch = next(switch for switch in fabric.switches if switch.name == name)
             by_api = switch.network_os in API_SYSTEMS
             found[name] = _api_vars(fabric, switch, config) if by_api else _ssh_vars(plan, fabric, switch, config)
-            found[name] |= {} if by_api else {"fabric_facts": dict(play.facts[name])}
+            effective = effective_facts(fabric, switch.network_os or "")
+            found[name] |= {} if by_api else {"fabric_facts": {**play.facts[name], **effective}}
     return found
 
 
@@ -141,7 +143,8 @@ def _api_vars(fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
 def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
     pool = next(pool for pool in plan.pools if pool.name == node.pool)
     facts = host_facts(plan, node)
-    found = _connection_vars(plan, node.management_address) | _bmc_vars(node) | _os_vars(node, pool)
+    found = _connection_vars(plan, node.management_address) | _bmc_vars(node)
+    found |= _os_vars(node, pool, host_side(plan, node.name))
     found |= {
         f"{verb}_facts": dict(facts[verb]) for verb in ("bmc", "os", "rdma", "gpu", "kubernetes") if verb in facts
     }
@@ -190,9 +193,9 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
     }
 
 
-def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
+def _os_vars(node: NodePlan, pool: PoolPlan, side: HostSide) -> Vars:
     return {
-        "os_files": [file.as_dict() for file in host_files.os_files(node, pool)],
+        "os_files": [file.as_dict() for file in host_files.os_files(node, pool, side)],
         "up_timeout_s": pool.os.boot_timeout_s,
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
 from coldaisle.render.files import HostFile, bare_address, render
+from coldaisle.render.host_network import network_files
 
 if TYPE_CHECKING:
-    from coldaisle.plan.model import ClusterPlan, NicPlan, NodePlan, OsPlan, PoolPlan, RdmaPlan
+    from coldaisle.plan.host_side import HostSide
+    from coldaisle.plan.model import ClusterPlan, NodePlan, OsPlan, PoolPlan, RdmaPlan
 
 SELF_SET_PREFIXES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubelet.kubernetes.io/")
 """Reserved prefixes of labels that a kubelet may still set on its own node."""
@@ -16,15 +18,13 @@ SELF_SET_PREFIXES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubelet.
 DSCP_SHIFT = 2
 """A DSCP is the upper six bits of the type-of-service byte (RFC 2474)."""
 
-FIRST_RAIL_TABLE = 100
-"""Routing table of rail 0; rail N has this number plus N. Below the kernel's own tables (253 to 255)."""
 
-PLANE_TABLES = 32
-"""From the tables of one plane to those of the next; more rails than there are in any system."""
+def os_files(node: NodePlan, pool: PoolPlan, side: HostSide) -> tuple[HostFile, ...]:
+    """
+    Return a host's network, kernel and clock settings as files, so that they hold after a reboot too.
 
-
-def os_files(node: NodePlan, pool: PoolPlan) -> tuple[HostFile, ...]:
-    """Return a host's network, kernel and clock settings as files, so that they hold after a reboot too."""
+    `side` has the bonds and the tenants' interfaces of the node.
+    """
     sysctl = dict(sorted(pool.os.sysctl.items()))
     if pool.os.hugepages_2mi:
         sysctl["vm.nr_hugepages"] = str(pool.os.hugepages_2mi)
@@ -34,9 +34,7 @@ def os_files(node: NodePlan, pool: PoolPlan) -> tuple[HostFile, ...]:
         content = render("os/timesyncd.conf.j2", servers=pool.os.ntp_servers)
         path = "/etc/systemd/timesyncd.conf.d/coldaisle.conf"
         files.append(HostFile(path=path, content=content, reload=("systemd-timesyncd",)))
-    for nic in node.nics:
-        files += _nic_files(nic)
-    return tuple(files)
+    return (*files, *network_files(node, side))
 
 
 def _admin_files(os: OsPlan) -> list[HostFile]:
@@ -54,27 +52,6 @@ def _admin_files(os: OsPlan) -> list[HostFile]:
             mode="0440",
         ),
     ]
-
-
-def _nic_files(nic: NicPlan) -> list[HostFile]:
-    if nic.mac is None:
-        return []
-    folder = "/etc/systemd/network"
-    link = render("os/nic.link.j2", mac=nic.mac, name=nic.name, mtu_bytes=nic.mtu_bytes)
-    files = [HostFile(path=f"{folder}/10-coldaisle-{nic.name}.link", content=link, reload=("udev",))]
-    if nic.rail is not None and nic.address is not None:
-        network = render(
-            "os/rail.network.j2",
-            mac=nic.mac,
-            mtu_bytes=nic.mtu_bytes,
-            address=nic.address,
-            host_address=bare_address(nic.address),
-            gateway=nic.gateway,
-            table=FIRST_RAIL_TABLE + PLANE_TABLES * nic.plane + nic.rail,
-        )
-        path = f"{folder}/20-coldaisle-{nic.name}.network"
-        files.append(HostFile(path=path, content=network, reload=("networkd",)))
-    return files
 
 
 def rdma_files(node: NodePlan, rdma: RdmaPlan) -> tuple[HostFile, ...]:

@@ -10,7 +10,7 @@ import ipaddress
 from collections import defaultdict
 from dataclasses import dataclass
 
-from coldaisle.plan.model import FabricPlan, OverlayPlan, TenantNetworkPlan, TenantPlan
+from coldaisle.plan.model import ExitPlan, FabricPlan, OverlayPlan, TenantNetworkPlan, TenantPlan, VtepPlan
 
 EVPN_HOPS = 2
 """Time to live of an overlay session: a loopback is one hop behind the port that leads to its switch."""
@@ -41,10 +41,11 @@ class LeafNetwork:
 
 @dataclass(frozen=True, slots=True)
 class LeafTenant:
-    """A tenant that a leaf routes for, with the leaf's route distinguisher for it."""
+    """A tenant that a leaf routes for, with the leaf's route distinguisher for it, and the ways out that begin here."""
 
     plan: TenantPlan
     route_distinguisher: str
+    exits: tuple[ExitPlan, ...] = ()
 
     @property
     def relay_loopback(self) -> int:
@@ -117,10 +118,17 @@ def switch_overlays(fabric: FabricPlan) -> dict[str, SwitchOverlay]:
             plan=overlay,
             vtep=vtep.address if vtep else None,
             networks=tuple(LeafNetwork(networks[n.vlan], n.route_distinguisher) for n in vtep.networks) if vtep else (),
-            tenants=tuple(LeafTenant(tenants[t.vlan], t.route_distinguisher) for t in vtep.tenants) if vtep else (),
+            tenants=tuple(_leaf_tenant(vtep, tenants[t.vlan], t.route_distinguisher) for t in vtep.tenants)
+            if vtep
+            else (),
             neighbors=tuple(neighbors[switch.name]),
         )
     return found
+
+
+def _leaf_tenant(vtep: VtepPlan, tenant: TenantPlan, route_distinguisher: str) -> LeafTenant:
+    own = {network.vlan for network in vtep.networks}
+    return LeafTenant(tenant, route_distinguisher, tuple(way for way in tenant.exits if way.vlan in own))
 
 
 def _neighbors(fabric: FabricPlan, overlay: OverlayPlan) -> dict[str, list[EvpnNeighbor]]:

@@ -18,8 +18,9 @@ from coldaisle.render.switches.view import views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from types import ModuleType
 
-    from coldaisle.plan.model import Facts, PlayPlan, SitePlan
+    from coldaisle.plan.model import FabricPlan, Facts, PlayPlan, SitePlan
 
 UTILS = "collections/ansible_collections/coldaisle/site/plugins/module_utils"
 
@@ -33,6 +34,9 @@ class _Sections(Protocol):
     def listed(self, found: Iterable[str]) -> list[str]:
         """Return the names of sections that are the fabric's alone."""
 
+
+EFFECTS: Mapping[str, tuple[str, ...]] = {"sonic": ("dscp", "pfc"), "cumulus": ("dscp", "pfc"), "eos": ("dscp",)}
+"""What each system tells of its chip; FRR has no queues, and EOS shows PFC in no form that its manual holds fixed."""
 
 PREFIX = "fabric-"
 """What the name of a fabric's play begins with."""
@@ -62,7 +66,23 @@ def switch_facts(plan: SitePlan, play: PlayPlan, configs: Mapping[str, str]) -> 
     fabric = plan.fabrics[play.name.removeprefix(PREFIX)]
     systems = {switch.name: switch.network_os for switch in fabric.switches}
     keep = fabric.unplanned_config == "keep"
-    return {name: _facts(_sections(systems[name] or ""), text, keep=keep) for name, text in configs.items()}
+    shown = {name: _facts(_sections(systems[name] or ""), text, keep=keep) for name, text in configs.items()}
+    return {name: {**facts, **effective_facts(fabric, systems[name] or "")} for name, facts in shown.items()}
+
+
+def effective_facts(fabric: FabricPlan, system: str) -> Facts:
+    """
+    Return what a switch's chip must do with the marks of RoCE, whatever its configuration says (F11).
+
+    These are `effective.dscp` and, of systems that tell it, `effective.pfc`.
+    """
+    roce, told = fabric.roce, EFFECTS.get(system, ())
+    if roce is None:
+        return {}
+    maps = _module("qos_maps")
+    marks = {roce.dscp: roce.priority, roce.cnp_dscp: roce.cnp_priority}
+    found = {"dscp": maps.dscp_text(marks), "pfc": maps.priorities_text([roce.priority])}
+    return {f"effective.{name}": found[name] for name in told}
 
 
 def _facts(language: _Sections, text: str, *, keep: bool) -> Facts:
@@ -71,12 +91,17 @@ def _facts(language: _Sections, text: str, *, keep: bool) -> Facts:
     return facts if keep else {**facts, "config_sections": ", ".join(language.listed(found))}
 
 
-@cache
 def _sections(system: str) -> _Sections:
-    path = packaged("playbooks") / UTILS / f"{system}_sections.py"
-    spec = spec_from_file_location(f"{system}_sections", path)
+    return cast("_Sections", _module(f"{system}_sections"))
+
+
+@cache
+def _module(name: str) -> ModuleType:
+    """Load a file of the collection, which is not on the path of this side."""
+    path = packaged("playbooks") / UTILS / f"{name}.py"
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return cast("_Sections", module)
+    return module

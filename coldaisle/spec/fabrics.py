@@ -258,6 +258,13 @@ class FabricSpec(SpecModel):
             raise mistake("bad-overlay", f"a tenant is named {name}, as a VRF that every switch has", fix)
         return self
 
+    @model_validator(mode="after")
+    def _bond_is_ethernet(self) -> Self:
+        if self.bond is not None and self.kind != "ethernet":
+            what = f"ports of nodes on a fabric of kind {self.kind} are rails of their own, which no bond can join"
+            raise mistake("bad-bond", what, "leave bond out: RDMA spreads over rails by itself")
+        return self
+
     @property
     def node_mtu_bytes(self) -> int | None:
         """Return the MTU of the nodes' ports."""

@@ -33,6 +33,12 @@ def _ipv4(subnet: str) -> str:
     return subnet
 
 
+def first_address(subnet: str) -> str:
+    """Return the first address of a host in a subnet."""
+    network = ipaddress.ip_network(subnet)
+    return str(network[min(1, network.num_addresses - 1)])
+
+
 class NumberRange(SpecModel):
     """A pool of numbers: VLANs or VNIs, handed out from `first` upwards."""
 
@@ -101,6 +107,10 @@ class TenantNetwork(SpecModel):
     """Pass DHCP requests on to the site's boot services (`provisioning.host_address`)."""
     dhcp_servers: list[Address] = Field(default_factory=list)
     """Pass DHCP requests on to these instead; they lie in a network of the same tenant."""
+    node_addresses: bool = False
+    """Give each node an address of the subnet, kept in allocations.yaml; else nodes have one by DHCP, or none."""
+    first_node_address: Address | None = None
+    """First address that a node is given; left out, the first of the subnet that is not the gateway's."""
 
     @field_validator("subnet")
     @classmethod
@@ -120,6 +130,42 @@ class TenantNetwork(SpecModel):
                 raise mistake("address-outside-pool", f"gateway {self.gateway} is not in {self.subnet}", fix)
         return self
 
+    @model_validator(mode="after")
+    def _addresses_have_a_subnet(self) -> Self:
+        if self.node_addresses and self.subnet is None:
+            what = "node_addresses gives addresses of a subnet, and there is none"
+            raise mistake("bad-value", what, "give subnet; with addressing, nodes have their address already")
+        first = self.first_node_address
+        if first is not None and not self.node_addresses:
+            raise mistake("bad-value", "there is first_node_address, and nodes get none", "set node_addresses: true")
+        if first is not None and ipaddress.ip_address(first) not in ipaddress.ip_network(self.subnet or ""):
+            what = f"first_node_address {first} is not in {self.subnet}"
+            raise mistake("address-outside-pool", what, f"give an address inside of {self.subnet}")
+        return self
+
+    @property
+    def gateway_address(self) -> str | None:
+        """Return the address that every leaf answers for on the network's own subnet; None without one."""
+        return self.subnet and (self.gateway or first_address(self.subnet))
+
+
+class TenantExit(SpecModel):
+    """
+    A way out of a tenant: a route to what is beyond it, through a router that stands in one of its networks.
+
+    Every leaf that has the network has the route, and tells the other leaves of it. The router knows the way back.
+    """
+
+    to: Subnet = "0.0.0.0/0"
+    """What it leads to; left out, everything that the tenant does not have itself."""
+    via: Address
+    """The router's address in a network of the tenant: a firewall, or the site's border."""
+
+    @field_validator("to")
+    @classmethod
+    def _to_is_ipv4(cls, value: str) -> str:
+        return _ipv4(value)
+
 
 class Tenant(SpecModel):
     """A tenant: a VRF on every leaf that has one of its networks, so that no packet of one tenant meets another's."""
@@ -127,6 +173,8 @@ class Tenant(SpecModel):
     vni: Vni | None = None
     """VNI of its routed traffic."""
     networks: dict[NetworkName, TenantNetwork] = Field(min_length=1)
+    exits: list[TenantExit] = Field(default_factory=list)
+    """Ways out; left out, nothing leads out of the tenant, and nothing into it."""
 
 
 class OverlaySpec(SpecModel):
@@ -163,5 +211,25 @@ class BondSpec(SpecModel):
     """
 
     lacp_fallback: bool = True
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=10)] = "bond0"
+    """The node's interface: ten characters, so that a point and a VLAN behind them fit into Linux's fifteen."""
+    lacp_rate: Literal["fast", "slow"] = "fast"
+    """
+    How often both ends ask for LACP's frames: each second, or every 30 (Linux, bonding documentation, `lacp_rate`). A
+    link that died without a word is left after three of them.
+    """
+    hash_policy: Literal["layer2", "layer2+3", "layer3+4"] = "layer3+4"
+    """What a node chooses a flow's port by: with ports and not only MACs, flows to one gateway take all links."""
+    leaves: Annotated[int, Field(ge=1, le=4)] | None = None
+    """Leaves that each bond ends on, 2 for redundant pairs; left out, as many as the node's rails lead to."""
+    multihoming: Literal["evpn", "mlag"] = "evpn"
+    """How leaves share a bond: as an EVPN Ethernet segment, which needs no link between them."""
     system_mac: Mac = "02:00:5e:00:01:01"
     """MAC that all leaves of a bond show to its node: a local one, and ours."""
+
+    @model_validator(mode="after")
+    def _is_evpn(self) -> Self:
+        if self.multihoming == "mlag":
+            what = "leaves share bonds as EVPN Ethernet segments, and MLAG is written for no system"
+            raise mistake("bad-bond", what, "leave multihoming out, and give the fabric an overlay")
+        return self

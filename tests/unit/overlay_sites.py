@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from coldaisle.spec.sections import SiteSpec
@@ -22,7 +23,11 @@ TENANTS: dict[str, Any] = {
             },
         }
     },
-    "red": {"vni": 50500, "networks": {"data": {"subnet": "10.73.0.0/22", "vlan": 300, "tagged": {"pools": ["b"]}}}},
+    "red": {
+        "vni": 50500,
+        "networks": {"data": {"subnet": "10.73.0.0/22", "vlan": 300, "tagged": {"pools": ["b"]}}},
+        "exits": [{"via": "10.73.0.254"}, {"to": "192.0.2.0/24", "via": "10.73.0.253"}],
+    },
     "blue": {
         "networks": {
             "data": {"subnet": "10.73.0.0/22", "tagged": {"pools": ["a"]}},
@@ -66,3 +71,14 @@ def overlay_site(system: str = "eos", tenants: dict[str, Any] | None = None, **f
     }
     pools = {"a": pool("a[01-03]"), "b": pool("b[01-03]")}
     return site(addressing=addressing, fabrics={"f": inband}, node_pools=pools, allocations=allocations)
+
+
+PAIRS: dict[str, Any] = {"rail_optimized": True, "rails": 2}
+"""What puts the two ports of a node of `bonded` on two leaves."""
+
+
+def bonded(system: str = "eos", **fabric: Any) -> SiteSpec:  # noqa: ANN401
+    """Return the site with nodes of two ports, which are one bond."""
+    spec = overlay_site(system, bond=fabric.pop("bond", {}), **fabric)
+    pools = {name: one.model_copy(update={"system": "pair"}) for name, one in spec.node_pools.items()}
+    return replace(spec, catalog=two_ports(), sections=spec.sections.model_copy(update={"node_pools": pools}))

@@ -10,6 +10,7 @@ import pytest
 
 from coldaisle.plan import plan_site
 from coldaisle.plan.facility import plan_facility
+from coldaisle.plan.host_side import HostSide
 from coldaisle.plan.model import FeedPlan, NodePlan, SitePlan
 from coldaisle.plan.power.arithmetic import feed_capacity_w
 from coldaisle.render.boot import pxe_files
@@ -107,7 +108,9 @@ def test_n6_an_mtu_is_set_on_its_port_and_read_back(plan: SitePlan) -> None:
     """N6: each port's link file has its MTU, by MAC, and the MTU is a fact of the host that every run compares."""
     guest = node(plan, "r01-n01")
     pool_plan = next(each for each in plan.pools if each.name == guest.pool)
-    links = {file.path: file.content or "" for file in os_files(guest, pool_plan) if file.path.endswith(".link")}
+    links = {
+        file.path: file.content or "" for file in os_files(guest, pool_plan, HostSide()) if file.path.endswith(".link")
+    }
     facts = next(play.facts["r01-n01"] for play in plan.plays if play.name == "os-guests")
     for nic in guest.nics:
         text = next(content for path, content in links.items() if path.endswith(f"-{nic.name}.link"))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 import yaml
 
@@ -16,9 +19,8 @@ from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.plan import plan_site
 from coldaisle.plan.model import FabricPlan, OverlayPlan, SitePlan
 from coldaisle.render.switches import switch_configs
-from coldaisle.spec.sections import SiteSpec
 from tests.unit.overlay_readers import OVERLAY_READERS, Carried, ReadOverlay
-from tests.unit.overlay_sites import MODELS, overlay_site, two_ports
+from tests.unit.overlay_sites import MODELS, PAIRS, bonded, overlay_site
 from tests.unit.switch_readers import Session
 
 SYSTEMS = sorted(MODELS)
@@ -150,16 +152,6 @@ def test_flooded_arp_is_asked_for() -> None:
 
 
 # -- bonds ------------------------------------------------------------------------------------------------------
-def bonded(system: str, **fabric: Any) -> SiteSpec:  # noqa: ANN401 - keys of a fabric
-    """Return the site with nodes of two ports, which are one bond."""
-    spec = overlay_site(system, bond={}, **fabric)
-    pools = {name: one.model_copy(update={"system": "pair"}) for name, one in spec.node_pools.items()}
-    return replace(spec, catalog=two_ports(), sections=spec.sections.model_copy(update={"node_pools": pools}))
-
-
-PAIRS = {"rail_optimized": True, "rails": 2}
-
-
 @pytest.mark.parametrize("system", ["cumulus", "eos", "frr"])
 def test_a_bond_over_two_leaves_is_one_segment(system: str) -> None:
     """Both leaves of a bond say the same segment and show the node one MAC, and other bonds have other segments."""
@@ -204,3 +196,47 @@ def test_frr_takes_its_configuration(tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8")
         done = subprocess.run([vtysh, "-C", "-f", str(file)], capture_output=True, text=True, check=False)
         assert (done.returncode == 0) == (name != "wrong"), f"{name}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("system", "words"),
+    [("eos", "   lacp timer fast\n"), ("cumulus", "lacp-rate: fast"), ("sonic", '"fast_rate": "true"')],
+)
+def test_both_ends_of_a_bond_have_one_rate(system: str, words: str) -> None:
+    """Leaves ask for LACP's frames as often as the node does."""
+    assert words in texts(plan_site(bonded(system)))["leaf01"]
+    assert words not in texts(plan_site(bonded(system, bond={"lacp_rate": "slow"})))["leaf01"]
+
+
+WAYS_OUT = {
+    "eos": ("ip route vrf red 0.0.0.0/0 10.73.0.254\n", "      redistribute connected\n      redistribute static\n"),
+    "frr": (" ip route 0.0.0.0/0 10.73.0.254\n", "  redistribute connected\n  redistribute static\n"),
+    "cumulus": ("            0.0.0.0/0:\n", "                  static:\n                    enable: 'on'\n"),
+    "sonic": ('"Vrf-red|0.0.0.0/0": {\n            "nexthop": "10.73.0.254"', '"Vrf-red|static|bgp|ipv4": {}'),
+}
+"""The route out of a tenant, and what tells the other leaves of it."""
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_ways_out_begin_where_their_router_stands(system: str) -> None:
+    """Leaves with the router's network have the route and tell of it; other leaves and other tenants have none."""
+    overlay = overlay_of(planned(system).fabrics["f"])
+    there = {vtep.switch for vtep in overlay.vteps if 300 in {network.vlan for network in vtep.networks}}
+    for words in WAYS_OUT[system]:
+        assert {name for name, text in texts(planned(system)).items() if words in text} == there
+        assert not any(text.count(words) > 1 for text in texts(planned(system)).values())
+    assert 0 < len(there) < len(overlay.vteps)
+
+
+SCHEMAS = Path(__file__).parent / "schemas"
+
+
+@pytest.mark.parametrize(
+    ("system", "read", "schema"),
+    [("cumulus", yaml.safe_load, "nvue-startup.schema.json"), ("sonic", json.loads, "sonic-config-db.schema.json")],
+)
+def test_bonds_and_ways_out_fit_the_schemas(system: str, read: Callable[[str], Any], schema: str) -> None:
+    """What tenants and bonds bring into NVUE's YAML and SONiC's JSON are keys that their documentation gives."""
+    validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / schema).read_text(encoding="utf-8")))
+    for text in (*texts(planned(system)).values(), *texts(plan_site(bonded(system))).values()):
+        assert not [error.message for error in validator.iter_errors(read(text))]

@@ -10,6 +10,7 @@ import pytest
 from coldaisle.check.fabric.shape import check_paths, check_planes
 from coldaisle.plan import plan_site
 from coldaisle.plan.fabric import plan_fabrics
+from coldaisle.plan.host_side import HostSide
 from coldaisle.plan.model import FabricPlan
 from coldaisle.render.host_files import os_files
 from coldaisle.spec.sections import SiteSpec
@@ -110,7 +111,11 @@ def test_the_planes_of_a_rail_route_by_tables_of_their_own() -> None:
     sections = spec.sections.model_dump(exclude_unset=True) | {"hardware": {"n001": {"macs": macs}}}
     sections["addressing"]["fabric_links"] = {"subnet": "10.128.0.0/20"}
     plan = plan_site(site(**sections))
-    texts = [file.content or "" for file in os_files(plan.nodes[0], plan.pools[0]) if file.path.endswith(".network")]
+    texts = [
+        file.content or ""
+        for file in os_files(plan.nodes[0], plan.pools[0], HostSide())
+        if file.path.endswith(".network")
+    ]
     tables = [line for text in texts for line in text.splitlines() if line.startswith("Table=")]
     assert sorted(set(tables)) == ["Table=100", "Table=132"]
 

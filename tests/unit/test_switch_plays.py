@@ -73,6 +73,20 @@ def test_unplanned_sections_are_facts_where_they_go() -> None:
     assert "config_sections" not in play_hosts(plan)["fabric-compute"]["leaf01"]
 
 
+@pytest.mark.parametrize(
+    ("system", "told"), [("cumulus", {"dscp", "pfc"}), ("sonic", {"dscp", "pfc"}), ("eos", {"dscp"})]
+)
+def test_f11_what_the_chip_must_do_is_a_fact(system: str, told: set[str]) -> None:
+    """F11: the map that must be in effect is compared beside the configuration's, of what each system tells."""
+    found = play_hosts(reached(system))["fabric-compute"]["leaf02"]
+    wanted = {"effective.dscp": "3: 26; 6: 48", "effective.pfc": "3"}
+    assert {key: value for key, value in found.items() if key.startswith("effective.")} == {
+        f"effective.{name}": wanted[f"effective.{name}"] for name in told
+    }
+    variables = inventory(reached(system))["all"]["hosts"]["leaf02"]
+    assert variables.get("fabric_facts", wanted) == wanted
+
+
 def test_sonic_is_reached_over_ssh() -> None:
     """SONiC's switches are in the group of those on SSH, with its own user, who becomes root there."""
     plan = reached("sonic")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coldaisle.plan import plan_hash
+from coldaisle.plan.host_side import fabric_side
 from coldaisle.plan.model import End, FabricPlan, NodePlan, SitePlan, SwitchPlan
 from coldaisle.render.fabric.listing import Listing, Row, fabrics_of
 
@@ -23,6 +24,7 @@ def address_table(plan: SitePlan, fabric: str | None = None) -> Listing:
     rows = [row for one in fabrics for row in _of_fabric(one)]
     for node in plan.nodes:
         rows += _of_node(node, peers, fabric)
+        rows += [row for one in fabrics for row in _of_side(node, one)]
     return Listing("addresses", plan.name, plan_hash(plan), COLUMNS, tuple(rows), grouped=True)
 
 
@@ -75,3 +77,16 @@ def _of_node(node: NodePlan, peers: dict[End, End], fabric: str | None) -> Itera
             yield node.name, "node", nic.fabric or None, nic.name, nic.address, nic.mac, None, *peer
     if node.bmc and fabric is None:
         yield node.name, "bmc", None, "bmc", node.bmc.address, node.bmc.mac, None, None, None
+
+
+def _of_side(node: NodePlan, fabric: FabricPlan) -> Iterator[Row]:
+    """Yield the addresses of a node's bond on a fabric, and of its interfaces on tenants' networks."""
+    side = fabric_side(fabric, node.name)
+    macs = {bond.name: bond.mac for bond in side.bonds} | {nic.name: nic.mac for nic in node.nics}
+    for bond in side.bonds:
+        if bond.address:
+            yield node.name, "node", fabric.name, bond.name, bond.address, bond.mac, None, None, None
+    for interface in side.interfaces:
+        if interface.address:
+            mac = macs.get(interface.parent or interface.name)
+            yield node.name, "node", fabric.name, interface.name, interface.address, mac, None, None, None

@@ -8,11 +8,11 @@ the cores that pods share.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
-
+from coldaisle.plan.connected import connected
 from coldaisle.plan.model import FabricPlan, SitePlan
 from coldaisle.spec import SiteSpec
 
@@ -82,19 +82,14 @@ def _parts(fabric: FabricPlan, below: dict[str, tuple[str, ...]], upper: Sequenc
     """Return what hangs together: names from below with the upper switches that they share, in the plan's order."""
     owner = {device: name for name, devices in below.items() for device in devices}
     order = {name: at for at, name in enumerate([*below, *upper])}
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(below)
     ours = set(upper)
-    for cable in fabric.cables:
-        if cable.a.device in owner and cable.b.device in ours:
-            graph.add_edge(owner[cable.a.device], cable.b.device)
-    found = []
-    for component in nx.connected_components(graph):
-        names = sorted(component, key=order.__getitem__)
-        part = tuple(each for each in names if each in below), tuple(each for each in names if each in ours)
-        if part[1]:
-            found.append(part)
-    return sorted(found, key=lambda part: order[part[1][0]])
+    joined = [(owner[c.a.device], c.b.device) for c in fabric.cables if c.a.device in owner and c.b.device in ours]
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name, part in connected(joined).items():
+        found[part].append(name)
+    parts = [sorted(names, key=order.__getitem__) for names in found.values()]
+    split = [(tuple(n for n in names if n in below), tuple(n for n in names if n in ours)) for names in parts]
+    return sorted(split, key=lambda part: order[part[1][0]])
 
 
 def _domain(fabric: FabricPlan, noun: str, number: int, part: Part, *, lowest: bool) -> Domain:

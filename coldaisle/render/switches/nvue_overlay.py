@@ -35,7 +35,11 @@ def bridge_port(port: Port, bridge: str) -> Tree:
 
 def bond_interface(bond: Bond, bridge: str) -> Tree:
     """Return the interface of a bond; LACP bypass lets one port pass frames before LACP speaks."""
-    own: Tree = {"member": {port.plan.name: {} for port in bond.ports}, "mode": "lacp"}
+    own: Tree = {
+        "member": {port.plan.name: {} for port in bond.ports},
+        "mode": "lacp",
+        "lacp-rate": bond.plan.lacp_rate,
+    }
     own |= {"lacp-bypass": ON} if bond.plan.lacp_fallback else {}
     tree: Tree = {"type": "bond", "description": bond.plan.device, "bond": own, **bridge_port(bond.ports[0], bridge)}
     if bond.plan.multihomed:
@@ -86,7 +90,7 @@ def _vrf(view: SwitchView, tenant: LeafTenant) -> Tree:
     target: Tree = {tenant.plan.route_target: {}}
     family = {
         "enable": ON,
-        "redistribute": {"connected": {"enable": ON}},
+        "redistribute": {"connected": {"enable": ON}, **({"static": {"enable": ON}} if tenant.exits else {})},
         "route-export": {"to-evpn": {"enable": ON}},
     }
     bgp = {
@@ -99,7 +103,11 @@ def _vrf(view: SwitchView, tenant: LeafTenant) -> Tree:
         "route-export": {"to-evpn": {"route-target": target}},
     }
     evpn = {"enable": ON, "vni": {str(tenant.plan.vni): {}}, "vlan": tenant.plan.transit_vlan}
-    return {"evpn": evpn, "router": {"bgp": bgp}}
+    ways: Tree = {}
+    for way in tenant.exits:
+        route = ways.setdefault(way.to, {"address-family": "ipv4-unicast", "via": {}})
+        route["via"][way.via] = {"type": "ipv4-address"}
+    return {"evpn": evpn, "router": {"bgp": bgp, **({"static": ways} if ways else {})}}
 
 
 def overlay_neighbors(view: SwitchView, overlay: SwitchOverlay) -> Tree:

@@ -36,6 +36,7 @@ def portchannels(bonds: tuple[Bond, ...], mtu_bytes: int | None) -> Tables:
         name = f"PortChannel{bond.plan.number}"
         channels[name] = {"admin_status": "up", "min_links": "1", "description": bond.plan.device}
         channels[name] |= {} if mtu_bytes is None else {"mtu": str(mtu_bytes)}
+        channels[name] |= {"fast_rate": "true"} if bond.plan.lacp_rate == "fast" else {}
         channels[name] |= {"fallback": "true"} if bond.plan.lacp_fallback else {}
         members |= {f"{name}|{port.plan.name}": {} for port in bond.ports}
     return {"PORTCHANNEL": channels, "PORTCHANNEL_MEMBER": members}
@@ -59,6 +60,7 @@ def overlay_tables(overlay: SwitchOverlay) -> Tables:
         "SUPPRESS_VLAN_NEIGH": {f"Vlan{network.plan.vlan}": {"suppress": "on"} for network in suppressed},
         "VLAN_INTERFACE": _vlan_interfaces(overlay),
         "DHCPV4_RELAY": _relays(overlay),
+        "STATIC_ROUTE": _ways_out(overlay),
     }
 
 
@@ -84,6 +86,15 @@ def _relays(overlay: SwitchOverlay) -> Rows:
         }
         for network in overlay.relays
     }
+
+
+def _ways_out(overlay: SwitchOverlay) -> Rows:
+    """Return the routes out of tenants; several routers to one place are one row."""
+    routers: dict[str, list[str]] = {}
+    for tenant in overlay.tenants:
+        for way in tenant.exits:
+            routers.setdefault(f"{vrf_name(tenant.plan.name)}|{way.to}", []).append(way.via)
+    return {row: {"nexthop": ",".join(found)} for row, found in routers.items()}
 
 
 def _vlan_interfaces(overlay: SwitchOverlay) -> Rows:
@@ -126,7 +137,11 @@ def bgp_tables(
         },
         "BGP_GLOBALS_AF": families,
         "BGP_GLOBALS_EVPN_VNI": {f"default|{EVPN}|{n.plan.vni}": _vni(n) for n in overlay.networks},
-        "ROUTE_REDISTRIBUTE": {f"{vrf_name(t.plan.name)}|connected|bgp|ipv4": {} for t in overlay.tenants},
+        "ROUTE_REDISTRIBUTE": {
+            f"{vrf_name(tenant.plan.name)}|{source}|bgp|ipv4": {}
+            for tenant in overlay.tenants
+            for source in ("connected", *(["static"] if tenant.exits else []))
+        },
         "BGP_NEIGHBOR": {
             f"default|{neighbor.address}": {
                 "asn": str(neighbor.asn),

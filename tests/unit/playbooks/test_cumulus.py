@@ -134,3 +134,9 @@ def test_a_written_configuration_is_all_sections() -> None:
     kinds = {name.partition(" ")[0] for name in found}
     assert kinds == {"interface", "qos", "router", "service", "system", "vrf"}
     assert "neighbor" in found["vrf default"]
+
+
+def test_f11_what_the_chip_does_is_read_beside_the_configuration(replay: Replay) -> None:
+    """F11: the map and PFC that are in effect are facts of their own, from NVUE's operational view."""
+    seen, errors = read_switch(replay.switch("effective"), ["effective.dscp", "effective.pfc"])
+    assert (seen, errors) == ({"effective.dscp": "3: 24-31; 6: 48", "effective.pfc": "3"}, {})

@@ -173,3 +173,17 @@ def test_a_written_configuration_is_all_sections() -> None:
     }
     told = {part for name, body in found.items() for part in (name, *body.replace(": ", "\n").split("\n"))}
     assert lines - told <= {"lldp run", "lldp timer 30"}
+
+
+def test_f11_what_the_chip_does_is_read_beside_the_configuration(replay: Replay) -> None:
+    """F11: the map that is in effect is a fact of its own, read without the configuration; PFC is none of EOS's."""
+    seen, errors = read_switch(replay.switch("effective"), ["effective.dscp", "effective.pfc"])
+    assert seen == {"effective.dscp": "3: 26; 6: 48-49"}
+    assert list(errors) == ["effective.pfc"]
+
+
+def test_a_map_that_is_not_shown_is_no_empty_map(replay: Replay) -> None:
+    """Where EOS shows no map, nobody can tell, which keeps no other fact from being read."""
+    seen, errors = read_switch(replay.switch("no_maps"), ["config.vlan 30", "effective.dscp"])
+    assert seen == {"config.vlan 30": "name by-hand"}
+    assert errors == {"effective.dscp": "EOS's `show qos maps` shows no Dscp-tc map"}

@@ -48,7 +48,7 @@ def test_unreadable_fact_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch)
     seen, errors = facts.read_facts(["driver", "hostname", "colour"])
     assert seen == {"hostname": "r01-n01"}
     assert errors["driver"] == "nvidia-smi is not installed"
-    assert errors["colour"].startswith("colour is not a fact of a host; the facts are address, boot, config, ")
+    assert errors["colour"].startswith("colour is not a fact of a host; the facts are address, addresses, ")
 
 
 def test_unseen_fact_does_not_fit() -> None:

@@ -157,6 +157,34 @@ def test_sections_are_read_as_facts(shell: Shell, monkeypatch: pytest.MonkeyPatc
     )
 
 
+def chip_facts(shell: Shell, monkeypatch: pytest.MonkeyPatch, scenario: str, *names: str) -> dict[str, Any]:
+    """Return facts of a SONiC switch that answers as a scenario says; each must have been read."""
+    monkeypatch.setattr(sonic, "is_here", lambda: True)
+    for read in (switch_systems._running, switch_systems._effective):  # noqa: SLF001 - a program reads once
+        read.cache_clear()
+    shell.left = list(shell.content["scenarios"][scenario])
+    seen, errors = facts.read_facts(names)
+    for read in (switch_systems._running, switch_systems._effective):  # noqa: SLF001
+        read.cache_clear()
+    assert (errors, shell.left) == ({}, [])
+    return seen
+
+
+def test_f11_a_map_that_outlived_its_configuration_is_seen(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F11: after a clearing, the configuration has no map and the chip its old one, and drift tells of both."""
+    names = ("config.DSCP_TO_TC_MAP|COLDAISLE", "effective.dscp", "effective.pfc")
+    seen = chip_facts(shell, monkeypatch, "qos_cleared", *names)
+    assert seen == dict(zip(names, ("absent", "1: 24,26", "none"), strict=True))
+    planned = {"effective.dscp": "3: 26; 6: 48", "effective.pfc": "3"}
+    assert facts.different(planned, seen) == list(planned)
+
+
+def test_a_ports_map_wins_over_the_switchs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ports have a map of their own, the switch's is in effect nowhere; PFC is a bit for each priority."""
+    seen = chip_facts(shell, monkeypatch, "qos_in_effect", "effective.dscp", "effective.pfc")
+    assert seen == {"effective.dscp": "3: 26; 6: 48", "effective.pfc": "3"}
+
+
 @pytest.mark.parametrize("golden", GOLDENS, ids=[path.name.partition(".config")[0] for path in GOLDENS])
 def test_a_written_configuration_is_all_sections(golden: Path) -> None:
     """Every table that the project writes is the fabric's, but for the one that names the plan."""

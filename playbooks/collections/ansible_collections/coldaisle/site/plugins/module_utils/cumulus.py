@@ -20,6 +20,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.cumulus_sections im
     tree_of,
 )
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.qos_maps import of_cumulus
 from ansible_collections.coldaisle.site.plugins.module_utils.switch_changes import changes_of
 from ansible_collections.coldaisle.site.plugins.module_utils.switch_http import LostError, RefusedError, asked
 
@@ -56,6 +57,12 @@ class CumulusSwitch:
         vrfs = self._ask("GET", "vrf", params=query) or {}
         found = (vrf.get("router", {}).get("bgp", {}).get("neighbor", {}) for vrf in vrfs.values())
         return {peer for peers in found for peer, state in peers.items() if state.get("state") == "established"}
+
+    def effective(self) -> dict[str, str]:
+        """Return the maps of QoS that the chip follows."""
+        query = {"rev": "operational"}
+        roce = self._ask("GET", "qos/roce", params=query) or {}
+        return of_cumulus(roce, self._ask("GET", "qos/roce/prio-map", params=query) or {})
 
     def is_planned(self, config: str, peer: str) -> bool:
         """Tell whether a configuration has a session with a peer."""

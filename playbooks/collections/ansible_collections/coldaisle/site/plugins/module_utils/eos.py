@@ -22,6 +22,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.eos_sections import
     sections,
 )
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.qos_maps import of_eos
 from ansible_collections.coldaisle.site.plugins.module_utils.switch_http import asked
 
 Command = str | dict[str, str]
@@ -67,6 +68,19 @@ class EosSwitch:
             peers = (pair for vrf in vrfs.values() for pair in vrf.get("peers", {}).items())
             found |= {peer for peer, state in peers if state.get("peerState") == "Established"}
         return found
+
+    def effective(self) -> dict[str, str]:
+        """
+        Return the map of DSCPs that is in effect. Which priorities have PFC, EOS tells in a form of each version's own.
+
+        Raises:
+            FactError: EOS shows no such map.
+
+        """
+        try:
+            return of_eos(self._text("show qos maps"))
+        except ValueError as error:
+            raise FactError(str(error)) from error
 
     def is_planned(self, config: str, peer: str) -> bool:
         """Tell whether a configuration has a session with a peer, by address or (`fe80::1%Et1/1`) by port."""

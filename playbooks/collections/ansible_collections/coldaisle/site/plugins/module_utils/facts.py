@@ -11,6 +11,7 @@ import re
 
 from ansible_collections.coldaisle.site.plugins.module_utils import (
     gpu_facts,
+    network_facts,
     os_facts,
     rdma_facts,
     service_facts,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 HOST_FACTS: dict[str, Fact] = {
     **os_facts.FACTS,
+    **network_facts.FACTS,
     **rdma_facts.FACTS,
     **gpu_facts.FACTS,
     **service_facts.FACTS,

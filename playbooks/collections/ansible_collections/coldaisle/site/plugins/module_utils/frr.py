@@ -18,6 +18,7 @@ __all__ = [
     "FOLDER",
     "HINT",
     "apply",
+    "effective",
     "established",
     "forget",
     "is_planned",
@@ -60,6 +61,11 @@ def wanted_text(config: str, before: str, *, keep_extra: bool) -> str:
     """Return a planned configuration, with the sections of the running one that it does not have where they stay."""
     extra = without(before, set(sections(config))) if keep_extra else ""
     return config.replace("\nend\n", f"\n{extra}end\n")
+
+
+def effective() -> dict[str, str]:
+    """Return the maps of QoS that are in effect: FRR routes, and has none."""
+    return {}
 
 
 def is_planned(config: str, peer: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils.frr import established
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, run
+from ansible_collections.coldaisle.site.plugins.module_utils.qos_maps import of_sonic
 from ansible_collections.coldaisle.site.plugins.module_utils.sonic_sections import listed, merged, sections
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "FOLDER",
     "HINT",
     "apply",
+    "effective",
     "established",
     "forget",
     "is_here",
@@ -60,6 +62,21 @@ def running_text() -> str:
 def wanted_text(config: str, before: str, *, keep_extra: bool) -> str:
     """Return the whole configuration that a planned one makes of a running one."""
     return json.dumps(merged(json.loads(before), json.loads(config), keep_extra=keep_extra))
+
+
+def effective() -> dict[str, str]:
+    """
+    Return the maps of QoS that the chip has, whatever the configuration says.
+
+    Raises:
+        FactError: the database of the chip's objects does not answer.
+
+    """
+    found: dict[str, dict[str, str]] = {}
+    for kind in ("QOS_MAP", "PORT", "SWITCH"):
+        shown = run("sonic-db-dump", "-n", "ASIC_DB", "-k", f"ASIC_STATE:SAI_OBJECT_TYPE_{kind}:*", "-y", timeout_s=60)
+        found |= {key: one["value"] for key, one in json.loads(shown or "{}").items()}
+    return of_sonic(found)
 
 
 def is_planned(config: str, peer: str) -> bool:

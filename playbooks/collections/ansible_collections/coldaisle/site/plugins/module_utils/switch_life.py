@@ -35,6 +35,9 @@ class ApiSwitch(Protocol):
     def established(self) -> set[str]:
         """Return the peers whose BGP sessions are up."""
 
+    def effective(self) -> Sections:
+        """Return the maps of QoS that the chip follows: `dscp`, and `pfc` where the system tells it."""
+
     def is_planned(self, config: str, peer: str) -> bool:
         """Tell whether a configuration has a session with a peer."""
 
@@ -145,19 +148,32 @@ def _reached(ask: Callable[[], bool], wait_s: float) -> bool:
 
 
 def read_switch(switch: ApiSwitch, wanted: list[str]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Return the facts `config.SECTION` and `config_sections` that the switch told, and for each other one why not."""
-    try:
-        found = switch.read()
-    except FactError as error:
-        return {}, dict.fromkeys(wanted, str(error))
+    """
+    Return the facts of a switch that it told, and for each other one why not.
+
+    They are `config.SECTION`, `config_sections`, and what the chip does: `effective.dscp` and `effective.pfc`.
+    """
     seen: dict[str, Value] = {}
     errors: dict[str, str] = {}
-    for name in wanted:
-        kind, _, section = name.partition(".")
-        if kind == "config":
-            seen[name] = found.get(section, "absent")
-        elif name == "config_sections":
-            seen[name] = ", ".join(sorted(found))
-        else:
-            errors[name] = f"{name} is not a fact of a switch; the facts are config and config_sections"
+    effects = [name for name in wanted if name.startswith("effective.")]
+    for names, told in ((effects, _effects), ([name for name in wanted if name not in effects], _configured)):
+        try:
+            found = told(switch, names) if names else {}
+        except FactError as error:
+            errors |= dict.fromkeys(names, str(error))
+            continue
+        seen |= found
+        errors |= {name: f"{name} is not a fact that this switch tells" for name in names if name not in found}
     return seen, errors
+
+
+def _configured(switch: ApiSwitch, names: list[str]) -> dict[str, Value]:
+    found = switch.read()
+    sections = [(name, name.partition(".")) for name in names]
+    seen: dict[str, Value] = {name: found.get(rest, "absent") for name, (kind, _, rest) in sections if kind == "config"}
+    return seen | ({"config_sections": ", ".join(sorted(found))} if "config_sections" in names else {})
+
+
+def _effects(switch: ApiSwitch, names: list[str]) -> dict[str, Value]:
+    found = {f"effective.{key}": value for key, value in switch.effective().items()}
+    return {name: found[name] for name in names if name in found}

@@ -5,7 +5,13 @@ from __future__ import annotations
 import functools
 
 from ansible_collections.coldaisle.site.plugins.module_utils import frr, sonic
-from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, Value
+from ansible_collections.coldaisle.site.plugins.module_utils.host import (
+    Context,
+    Fact,
+    FactError,
+    Value,
+    wait_until,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +41,9 @@ if TYPE_CHECKING:
         def is_planned(self, config: str, peer: str, /) -> bool:
             """Tell whether a configuration has a session with a peer."""
 
+        def effective(self) -> dict[str, str]:
+            """Return the maps of QoS that the chip follows: `dscp` and `pfc`."""
+
         def established(self) -> set[str]:
             """Return the peers whose BGP sessions are up."""
 
@@ -54,6 +63,11 @@ if TYPE_CHECKING:
             """Remove what was remembered."""
 
 
+EFFECT_S = 30.0
+"""Time that a switch may take to give its chip what it was configured with; a port's buffers take some seconds each."""
+
+EFFECT_HINT = "the log of orchagent: a map that the chip did not take stays as it was until `config reload`"
+
 SYSTEMS: dict[str, System] = {"frr": frr, "sonic": sonic}
 """Systems by their names in the plan."""
 
@@ -72,12 +86,38 @@ def _section(name: str) -> Value:
     return _running().get(name, "absent")
 
 
+@functools.cache
+def _effective() -> dict[str, str]:
+    return _here().effective()
+
+
+def _in_effect(name: str) -> Value:
+    try:
+        return _effective()[name]
+    except (KeyError, ValueError) as error:
+        raise FactError(f"this switch does not tell which map its chip follows ({name})") from error
+
+
+def _await_effect(name: str, planned: Value, _context: Context) -> None:
+    """Wait: a switch gives its configuration to the chip some time after it took it."""
+
+    def done() -> bool:
+        _effective.cache_clear()
+        return _in_effect(name) == planned
+
+    wait_until(done, timeout_s=EFFECT_S, interval_s=2)
+
+
 def _names(_rest: str) -> Value:
     return ", ".join(_here().listed(_running()))
 
 
 FACTS: dict[str, Fact] = {
     "config": Fact(_section, None, _here().HINT, from_files=True),
+    "effective": Fact(_in_effect, _await_effect, EFFECT_HINT),
     "config_sections": Fact(_names, None, "sections that no plan has", from_files=True),
 }
-"""`config.SECTION` is a section's text, `config_sections` the names of all that there are."""
+"""
+`config.SECTION` is a section's text, `config_sections` the names of all that there are, and `effective.dscp` and
+`effective.pfc` are what the chip does.
+"""

@@ -30,7 +30,7 @@ options:
     description: CA certificate that the switch's certificate is checked against.
     type: path
   facts:
-    description: Names of the facts, C(config.SECTION) and C(config_sections).
+    description: Names of the facts, C(config.SECTION), C(config_sections), C(effective.dscp), C(effective.pfc).
     type: list
     elements: str
     required: true
