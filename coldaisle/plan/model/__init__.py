@@ -33,9 +33,11 @@ from coldaisle.plan.model.facility import (
     PuePlan,
     RackPlan,
 )
+from coldaisle.plan.model.install import DiskPlan, EncryptionPlan, InstallPlan
 from coldaisle.plan.model.links import End
 from coldaisle.plan.model.nodes import (
     BmcPlan,
+    BootProgramPlan,
     GpuPlan,
     ImagePlan,
     NicPlan,
@@ -69,11 +71,14 @@ __all__ = [
     "BgpPlan",
     "BmcPlan",
     "BondPlan",
+    "BootProgramPlan",
     "CablePlan",
     "ClusterPlan",
     "CoolingPlan",
     "DevicePlacement",
+    "DiskPlan",
     "DrawsPlan",
+    "EncryptionPlan",
     "End",
     "EndpointPlan",
     "EvpnSessionPlan",
@@ -84,6 +89,7 @@ __all__ = [
     "GpuPlan",
     "GpuStackPlan",
     "ImagePlan",
+    "InstallPlan",
     "LedgerLine",
     "LossKind",
     "LossPlan",
