@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 import yaml
 from pykickstart.parser import KickstartParser
@@ -94,7 +94,7 @@ def test_each_installer_is_told_where_its_answers_are(plan: SitePlan) -> None:
 
 
 def test_installed_nodes_try_their_disk_first(plan: SitePlan) -> None:
-    """A disk without a system does not boot, and the network comes next; a squashfs image boots from there each time."""
+    """A disk without a system does not boot, and the network comes next."""
     orders = {node.name: node.bmc.boot_order for node in plan.nodes if node.bmc}
     assert orders["r01-n01"] == ("disk", "pxe")
 
