@@ -1,9 +1,9 @@
 """
 The mirror of a rehearsal, and the installer's kernel and initrd.
 
-A namespace reaches nothing but this machine. So this machine's end has the address that the image's mirror names, and
-nginx there passes requests on to where apt of this machine gets its packages, and keeps what comes: the second
-rehearsal takes it from disk.
+A namespace reaches nothing. So an nginx inside has the address that the image's mirror names, and hands requests
+through a socket to one outside, which passes them on to where apt of this machine gets its packages, and keeps what
+comes: the second rehearsal takes it from disk. This machine gets no address of the site: its own networks may have it.
 """
 
 from __future__ import annotations
@@ -31,18 +31,17 @@ for as udebs; a newer package may come before its modules do.
 
 PACKAGES_AT = "pool/main/d/debian-installer-netboot-images"
 
-CONFIG = """\
-user root;
-worker_processes 1;
-daemon off;
-pid {folder}/mirror.pid;
-error_log {folder}/logs/mirror-error.log;
-events {{}}
-http {{
-    access_log {folder}/logs/mirror-access.log;
-    proxy_cache_path {cache} levels=1:2 keys_zone=mirror:10m max_size=2g inactive=30d;
+INSIDE = """\
     server {{
         listen {address}:{port};
+        location / {{ proxy_pass http://unix:{folder}/mirror.sock:; }}
+    }}
+"""
+
+OUTSIDE = """\
+    proxy_cache_path {cache} levels=1:2 keys_zone=mirror:10m max_size=2g inactive=30d;
+    server {{
+        listen unix:{folder}/mirror.sock;
         location {folder_there}/ {{
             proxy_pass {upstream}/;
             proxy_http_version 1.1;
@@ -56,7 +55,18 @@ http {{
             proxy_cache_use_stale error timeout;
         }}
     }}
-}}
+"""
+
+WHOLE = """\
+user root;
+worker_processes 1;
+daemon off;
+pid {folder}/{name}.pid;
+error_log {folder}/logs/{name}-error.log;
+events {{}}
+http {{
+    access_log {folder}/logs/{name}-access.log;
+{server}}}
 """
 
 
@@ -76,22 +86,24 @@ def upstream() -> str:
 
 
 def start(lab: Lab, image: ImagePlan) -> None:
-    """Start the relay at the address that the image's mirror names."""
+    """Start both relays, the one inside at the address that the image's mirror names."""
     there, source = urlsplit(image.mirror or ""), urlsplit(upstream())
     cache = cache_dir() / "mirror"
     cache.mkdir(parents=True, exist_ok=True)
-    text = CONFIG.format(
-        folder=lab.folder,
-        cache=cache,
-        address=there.hostname,
-        port=there.port or 80,
-        folder_there=there.path.rstrip("/"),
-        upstream=source.geturl(),
-        upstream_host=source.netloc,
-    )
-    config = lab.folder / "mirror.conf"
-    config.write_text(text)
-    lab.groups.start("mirror", [find("nginx", "nginx-light"), "-c", config], lab.logs / "mirror.log")
+    values = {
+        "folder": lab.folder,
+        "cache": cache,
+        "address": there.hostname,
+        "port": there.port or 80,
+        "folder_there": there.path.rstrip("/"),
+        "upstream": source.geturl(),
+        "upstream_host": source.netloc,
+    }
+    for name, server, namespace in (("mirror", OUTSIDE, None), ("mirror-inside", INSIDE, lab.inside)):
+        config = lab.folder / f"{name}.conf"
+        config.write_text(WHOLE.format(**values, name=name, server=server.format(**values)))
+        command = [find("nginx", "nginx-light"), "-c", str(config)]
+        lab.groups.start(name, command, lab.logs / f"{name}.log", namespace=namespace)
 
 
 def ensure_installer(image: ImagePlan, progress: Callable[[str], None]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.network import INTERFACE_CHARS
 from sim.processes import ProcessGroups
 from sim.twin.place import Place
 
@@ -37,11 +36,6 @@ class Lab(Place):
     def inside(self) -> str:
         """Return the name of its namespace."""
         return self.namespace(INSIDE)
-
-    @property
-    def port(self) -> str:
-        """Return the name of this machine's port to it."""
-        return f"ci-{self.fabric}"[:INTERFACE_CHARS]
 
     @property
     def served(self) -> Path:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from coldaisle.plan.model import ProvisioningPlan, SitePlan
 from coldaisle.render.boot import DNSMASQ_CONFIG, image_copies, program_links, pxe_files, router_address
+from coldaisle.render.files import bare_address
 from sim.errors import SimError
 from sim.install.place import Lab
-from sim.network import with_prefix
 from sim.shell import find, run
 
 OVERLAID = {
@@ -27,7 +27,6 @@ OVERLAID = {
 """Folders of the rehearsal, and what they lie over for its services."""
 
 STATUS_LOG = "var/log/nginx/coldaisle-status.log"
-BRIDGE_UP = "up0"
 
 
 def lay_out(lab: Lab, plan: SitePlan, provisioning: ProvisioningPlan) -> None:
@@ -68,32 +67,22 @@ def _copy(source: Path, target: Path, sha256: str | None) -> None:
         raise SimError(str(source), "the file is not the one that the plan pins", f"sha256 {seen}", fix)
 
 
-def connect(lab: Lab, provisioning: ProvisioningPlan, mirror_address: str, port: str, site: str) -> None:
-    """Make the namespace with a bridge, which has the provisioner's address, and this machine's end of the mirror."""
-    ip, inside = find("ip", "iproute2"), lab.inside
-    bridge = provisioning.interface
-    disconnect(lab)
-    run([ip, "netns", "add", inside])
-    run([ip, "link", "add", lab.port, "type", "veth", "peer", BRIDGE_UP, "netns", inside])
-    prefix = provisioning.subnet.partition("/")[2]
+def connect(lab: Lab, provisioning: ProvisioningPlan, mirror_address: str, tap: str, site: str) -> None:
+    """Make the namespace: a bridge with the provisioner's and the mirror's address, and the machine's port."""
+    ip = find("ip", "iproute2")
+    run([ip, "netns", "add", lab.inside])
+    bridge, prefix = provisioning.interface, provisioning.subnet.partition("/")[2]
+    addresses = dict.fromkeys((bare_address(provisioning.host_address), mirror_address))
     for words in (
         f"link add {bridge} type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-        f"link set {BRIDGE_UP} master {bridge} up",
-        f"tuntap add dev {port} mode tap",
-        f"link set {port} master {bridge} up",
+        f"tuntap add dev {tap} mode tap",
+        f"link set {tap} master {bridge} up",
         f"link set {bridge} up",
         "link set lo up",
-        f"address add {with_prefix(provisioning.host_address).partition('/')[0]}/{prefix} dev {bridge}",
+        *(f"address add {address}/{prefix} dev {bridge}" for address in addresses),
         f"-6 address add {router_address(site)} dev {bridge} nodad",
     ):
-        run([ip, "-n", inside, *words.split()])
-    run([ip, "address", "add", f"{mirror_address}/{prefix}", "dev", lab.port])
-    run([ip, "link", "set", lab.port, "up"])
-
-
-def disconnect(lab: Lab) -> None:
-    """Delete this machine's port: a namespace that just went may keep its other end for a while."""
-    run([find("ip", "iproute2"), "link", "delete", lab.port], check=False)
+        run([ip, "-n", lab.inside, *words.split()])
 
 
 def start(lab: Lab) -> None:

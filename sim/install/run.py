@@ -64,10 +64,7 @@ def rehearse(plan: SitePlan, name: str, timeout_s: float, progress: Progress) ->
         mirror.start(lab, image)
         provisioner.start(lab)
         progress(f"{name} is turned on, with an empty disk")
-        try:
-            return _watched(lab, node, image, timeout_s, progress)
-        finally:
-            provisioner.disconnect(lab)
+        return _watched(lab, node, image, timeout_s, progress)
 
 
 def _subject(plan: SitePlan, name: str) -> tuple[NodePlan, ProvisioningPlan, ImagePlan]:
@@ -118,7 +115,9 @@ def _logged_in(lab: Lab, node: NodePlan, answers: list[str]) -> bool:
     options = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes"]
     options += ["-o", f"ConnectTimeout={SSH_S}", "-o", "LogLevel=ERROR", "-i", str(lab.key_file)]
     address = node.management_address.partition("/")[0]
-    done = run([find("ssh", "openssh-client"), *options, f"root@{address}", LOOK], check=False, timeout_s=120)
+    inside = [find("nsenter", "util-linux"), f"--net=/run/netns/{lab.inside}"]
+    words = [*inside, find("ssh", "openssh-client"), *options, f"root@{address}", LOOK]
+    done = run(words, check=False, timeout_s=120)
     answers[:] = done.stdout.splitlines()
     return done.returncode == 0
 
