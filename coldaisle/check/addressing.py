@@ -132,7 +132,7 @@ def _bare(address: str) -> str:
 def check_fixed_addresses(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """Addresses that are written by hand lie in the network that they belong to."""
     del plan
-    if spec.provisioning:
+    if spec.provisioning and not spec.provisioning.relayed:
         loc, network = ("provisioning", "host_address"), spec.addressing.management.subnet
         yield from _inside(spec, loc, spec.provisioning.host_address, network, "the management network")
 

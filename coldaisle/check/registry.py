@@ -10,6 +10,7 @@ from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
+from coldaisle.check.install import INSTALL_CHECKS, check_disk_serials
 from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.check.power import POWER_CHECKS, feeds
 from coldaisle.check.serving import SERVING_CHECKS
@@ -30,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     nodes.check_pool_counts,
     nodes.check_gpu_settings,
     nodes.check_rdma_fabric,
+    *INSTALL_CHECKS,
     addressing.check_overlapping_networks,
     addressing.check_pool_sizes,
     addressing.check_duplicate_addresses,
@@ -58,6 +60,7 @@ ON_A_PART: Mapping[Check, frozenset[str]] = {
     nodes.check_name_forms: _NOTHING,
     nodes.check_ambiguous_names: _NOTHING,
     nodes.check_macs: _NOTHING,
+    check_disk_serials: _NOTHING,
     addressing.check_overlapping_networks: _NOTHING,
     addressing.check_fixed_addresses: _NOTHING,
     addressing.check_duplicate_addresses: _ADDRESSING,

@@ -190,6 +190,37 @@ def fabric(  # noqa: PLR0913 - the options of a command
         raise typer.Exit(ExitCode.COULD_NOT_TELL)
 
 
+@app.command()
+def install(
+    site: Site,
+    node: Annotated[str, typer.Argument(help="A node of a pool whose image is Debian's installer.")],
+    *,
+    timeout_s: Annotated[float, typer.Option("--timeout-s", min=60, help="How long it may take in all.")] = 7200,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Rehearse an installation: one machine with an empty disk, from power-on by network boot to SSH from its disk.
+
+    The boot files and the preseed are the plan's own, served by nginx and dnsmasq with the plan's settings in a
+    namespace that is joined to nothing; packages come through this machine's apt source. Nothing stays
+    (docs/install.md). An emulated CPU takes tens of minutes.
+
+    Exit status: 0 installed and logged in, 2 it cannot run here, or it stopped.
+
+    Example: coldaisle sim install rehearsal r01-n01
+    """
+    plan = _plan(site)
+    with _told():
+        from sim.install.run import rehearse  # noqa: PLC0415
+
+        found = rehearse(plan, node, timeout_s, _progress())
+    if as_json:
+        print_json(asdict(found))
+        return
+    for name, value in asdict(found).items():
+        typer.echo(f"{name:15} {value if not isinstance(value, float) else round(value, 1)}")
+
+
 def _fault(plan: SitePlan, name: str, host: str, options: dict[str, Any], *, clear: bool) -> None:
     from sim import faults  # noqa: PLC0415
     from sim.requirements import require_root  # noqa: PLC0415

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from coldaisle.plan.install import plan_install
 from coldaisle.plan.model import (
+    BootProgramPlan,
     FabricPlan,
     GpuPlan,
     ImagePlan,
@@ -17,8 +19,16 @@ from coldaisle.plan.model import (
 )
 from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.spec.node_pools import PoolSpec
-from coldaisle.spec.provisioning import ImageSpec
+from coldaisle.spec.provisioning import ImageSpec, ProvisioningSpec
 from coldaisle.spec.sections import SiteSpec
+
+DEFAULT_ROOTFS = "rootfs.squashfs"
+
+SIGNED_NAMES = {"x86_64": ("shimx64.efi", "grubx64.efi"), "aarch64": ("shimaa64.efi", "grubaa64.efi")}
+"""Shim, and the name under which it asks for its second stage, which is built into it."""
+
+OWN_NAMES = {"aarch64-uefi": "snponly-arm64.efi"}
+"""First program of a firmware by its architecture and mode, where the ipxe package of Debian has none."""
 
 
 def plan_pools(spec: SiteSpec, nodes: tuple[NodePlan, ...], fabrics: Mapping[str, FabricPlan]) -> tuple[PoolPlan, ...]:
@@ -41,6 +51,8 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         rdma=_rdma(spec, pool, nodes, fabrics),
         gpu=_gpu(spec, pool),
         power_cap=_power_cap(spec, pool),
+        install=plan_install(pool),
+        secure_boot=pool.secure_boot,
     )
 
 
@@ -107,16 +119,37 @@ def plan_provisioning(spec: SiteSpec) -> ProvisioningPlan | None:
         gateway=management.gateway,
         http_port=provisioning.http_port,
         images=tuple(_image(image) for image in sorted(provisioning.images, key=lambda image: image.name)),
+        proxy=provisioning.proxy,
+        name_servers=tuple(provisioning.name_servers),
+        transfers=provisioning.transfers,
+        relayed=provisioning.relayed,
+        programs=tuple(_programs(provisioning)),
+        signed=tuple(sorted(provisioning.signed_chain)),
     )
+
+
+def _programs(provisioning: ProvisioningSpec) -> Iterator[BootProgramPlan]:
+    """Yield the first programs that the ipxe package lacks: a signed chain under the names that shim expects."""
+    for architecture, chain in sorted(provisioning.signed_chain.items()):
+        for file, name in zip((chain.shim, chain.grub), SIGNED_NAMES[architecture], strict=True):
+            yield BootProgramPlan(name=name, source=f"{chain.source}/{file}", sha256=chain.sha256.get(file))
+    for name, program in sorted(provisioning.boot_programs.items()):
+        yield BootProgramPlan(name=OWN_NAMES[name], source=program.source, sha256=program.sha256)
 
 
 def _image(image: ImageSpec) -> ImagePlan:
     return ImagePlan(
         name=image.name,
+        kind=image.kind,
         source=image.source,
         kernel=image.kernel,
         initrd=image.initrd,
-        rootfs=image.rootfs,
+        rootfs=image.rootfs or (DEFAULT_ROOTFS if image.kind == "squashfs" else None),
         kernel_arguments=image.kernel_arguments,
         sha256=dict(sorted(image.sha256.items())),
+        suite=image.suite,
+        mirror=image.mirror,
+        security_mirror=image.security_mirror,
+        kernel_package=image.kernel_package,
+        signed_by=image.signed_by,
     )

@@ -8,6 +8,7 @@ from math import floor
 from typing import Literal, cast
 
 from coldaisle.plan.allocations import hand_out
+from coldaisle.plan.install import consent_of, disks_of, is_installed
 from coldaisle.plan.management import DEFAULT_MTU_BYTES, boot_nic, management_addresses, management_interface
 from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
 from coldaisle.plan.placement import drawn_by_pool
@@ -117,6 +118,8 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
         taints=_taints(pool),
         nvlink_domain=node.rack if system.nvlink_domain == "rack" else None,
         power_limit_w=context.power_limits[node.pool],
+        disks=disks_of(pool.install, hardware),
+        wipe_consent=consent_of(pool.install, node.name),
     )
 
 
@@ -174,7 +177,8 @@ def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: Pool
         protocol=hardware.bmc_protocol,
         credentials=site.bmc_credentials,
         ca_file=site.bmc_ca_file,
-        boot_order=BOOT_ORDERS[pool.boot],
+        # A disk that an installer has not reached yet does not boot, and firmware goes on to the network.
+        boot_order=BOOT_ORDERS["image-installed" if is_installed(context.spec, pool) else pool.boot],
     )
 
 

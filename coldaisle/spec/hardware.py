@@ -16,13 +16,15 @@ class NodeHardware(SpecModel):
     """
     One delivered node.
 
-    `macs` is by network port, as the operating system names it, and so are `guids`, those of InfiniBand ports.
+    `macs` is by network port, as the operating system names it, and so are `guids`, those of InfiniBand ports. `disks`
+    has the serial of each disk by a label of the site's own, such as boot0.
     """
 
     bmc_protocol: Literal["redfish", "ipmi"] = "redfish"
     bmc_mac: Mac | None = None
     macs: dict[str, Mac] = Field(default_factory=dict)
     guids: dict[str, Guid] = Field(default_factory=dict)
+    disks: dict[str, str] = Field(default_factory=dict)
 
 
 HardwareSpec = dict[NodeRef, NodeHardware]

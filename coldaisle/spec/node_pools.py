@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
+from coldaisle.spec.install import InstallSpec
 from coldaisle.spec.power import PowerCap, ShelfRedundancy
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
 
@@ -90,6 +91,10 @@ class PoolSpec(SpecModel):
     """How many nodes the pool shall have; `coldaisle place` proposes where those go that stand nowhere yet."""
     image: Annotated[str, refers_to("image")] | None = None
     boot: Literal["network", "image-installed"] = "image-installed"
+    install: InstallSpec | None = None
+    """Where an image with an installer is installed to."""
+    secure_boot: bool = False
+    """The firmware starts signed programs only."""
     rdma: RdmaSpec | None = None
     gpu: GpuSpec | None = None
     power_cap: PowerCap | None = None

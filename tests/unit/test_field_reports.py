@@ -86,7 +86,11 @@ def node(plan: SitePlan, name: str) -> NodePlan:
 def test_n1_the_first_program_follows_from_architecture_and_firmware(plan: SitePlan) -> None:
     """N1: hosts of one architecture with BIOS and with UEFI each get the program that they can start."""
     text = served(plan, "dnsmasq.conf")
-    programs = dict(re.findall(r"^dhcp-boot=tag:([a-z0-9_-]+),tag:!ipxe,tag:netboot,(\S+)$", text, flags=re.MULTILINE))
+    programs = dict(
+        re.findall(
+            r"^dhcp-boot=tag:([a-z0-9_-]+),tag:!ipxe,tag:netboot,tag:!signed,([^/\s]+)$", text, flags=re.MULTILINE
+        )
+    )
     assert programs == {
         "x86_64-bios": "undionly.kpxe",
         "x86_64-uefi": "snponly.efi",

@@ -33,9 +33,11 @@ from coldaisle.plan.model.facility import (
     PuePlan,
     RackPlan,
 )
+from coldaisle.plan.model.install import DiskPlan, EncryptionPlan, InstallPlan
 from coldaisle.plan.model.links import End
 from coldaisle.plan.model.nodes import (
     BmcPlan,
+    BootProgramPlan,
     GpuPlan,
     ImagePlan,
     NicPlan,
@@ -71,11 +73,14 @@ __all__ = [
     "BgpPlan",
     "BmcPlan",
     "BondPlan",
+    "BootProgramPlan",
     "CablePlan",
     "ClusterPlan",
     "CoolingPlan",
     "DevicePlacement",
+    "DiskPlan",
     "DrawsPlan",
+    "EncryptionPlan",
     "End",
     "EndpointPlan",
     "EvpnSessionPlan",
@@ -87,6 +92,7 @@ __all__ = [
     "GpuPlan",
     "GpuStackPlan",
     "ImagePlan",
+    "InstallPlan",
     "InterfacePlan",
     "LedgerLine",
     "LossKind",

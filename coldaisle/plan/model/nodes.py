@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from coldaisle.plan.model.install import DiskPlan, InstallPlan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NicPlan:
@@ -51,6 +53,8 @@ class NodePlan:
 
     `nvlink_domain` names the nodes whose GPUs talk over NVLink with each other; None where NVLink ends at the node.
 
+    `disks` are those that its image is installed on, and `wipe_consent` the serials of disks that may be wiped for it.
+
     `power_limit_w` is what its BMC must keep it under, None where its pool has no cap: whole watts, never more than the
     ledgers count.
     """
@@ -73,6 +77,8 @@ class NodePlan:
     taints: tuple[str, ...]
     nvlink_domain: str | None = None
     power_limit_w: int | None = None
+    disks: tuple[DiskPlan, ...] = ()
+    wipe_consent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,24 +137,50 @@ class PoolPlan:
     rdma: RdmaPlan | None
     gpu: GpuPlan | None
     power_cap: PowerCapPlan | None = None
+    install: InstallPlan | None = None
+    secure_boot: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePlan:
-    """A net-boot image: three files below `source`, each pinned by its SHA-256, or measured when it is published."""
+    """
+    A net-boot image: its files below `source`, each pinned by its SHA-256, or measured when it is published.
+
+    `rootfs` is the root file system, the ISO of an autoinstall image, or None where all comes from `mirror`.
+    """
 
     name: str
+    kind: Literal["squashfs", "autoinstall", "preseed", "kickstart"]
     source: str
     kernel: str
     initrd: str
-    rootfs: str
+    rootfs: str | None
     kernel_arguments: str
     sha256: Mapping[str, str]
+    suite: str
+    mirror: str | None
+    security_mirror: str | None
+    kernel_package: str
+    signed_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootProgramPlan:
+    """A first program of a network boot: where it is had, its name on the provisioner, and its SHA-256."""
+
+    name: str
+    source: str
+    sha256: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvisioningPlan:
-    """The host that answers DHCP, TFTP and HTTP, the network that it serves, and the images that it offers."""
+    """
+    The host that answers DHCP, TFTP and HTTP, the network that it serves, and the images that it offers.
+
+    `transfers` is how many files of images are sent at once; `relayed` says that DHCP reaches it through a router.
+    `programs` are first programs beside those of the ipxe package; `signed` has the architectures with a signed chain.
+    """
 
     host: str
     host_address: str
@@ -157,3 +189,9 @@ class ProvisioningPlan:
     gateway: str | None
     http_port: int
     images: tuple[ImagePlan, ...]
+    proxy: str | None
+    name_servers: tuple[str, ...]
+    transfers: int
+    relayed: bool
+    programs: tuple[BootProgramPlan, ...]
+    signed: tuple[str, ...]

@@ -34,6 +34,8 @@ HOST_MODULES = (
     "run_files",
     "run_join",
     "run_switch",
+    "disks",
+    "run_wipe",
 )
 """What a host may need; it compiles only what it imports."""
 

@@ -1,0 +1,49 @@
+#!/usr/bin/python
+"""Wipe disks of a host, with consent for each."""
+
+from __future__ import annotations
+
+# What runs is the action plugin of the same name: it sends module_utils/run_wipe.py to the host.
+
+DOCUMENTATION = r"""
+module: wipe
+short_description: Wipe disks of a host, with consent for each
+description:
+  - Takes signatures and partition tables off disks that are named by serial, and reads back that none is left.
+  - Refuses a disk that nobody agreed to lose, that two disks could be, or that is in use (mounted, swap, LVM, md, or
+    held by anybody the kernel knows of). When one is refused, none is wiped.
+  - A disk that cannot be wiped is named, after a bounded number of tries; the others are wiped.
+options:
+  node:
+    description: The node that is meant. The host's own name must be the same.
+    type: str
+    required: true
+  disks:
+    description: Serials of the disks.
+    type: list
+    elements: str
+    required: true
+  consent:
+    description: Serials that may be wiped, a list a node.
+    type: dict
+    required: true
+author:
+  - The Coldaisle authors
+"""
+
+EXAMPLES = r"""
+- name: Wipe a disk
+  coldaisle.site.wipe:
+    node: r01-n03
+    disks: [S6CKNT0W700001]
+    consent: {r01-n03: [S6CKNT0W700001]}
+"""
+
+RETURN = r"""
+disks:
+  description: A line a disk, with its C(serial), C(path), C(state) (blank, wiped, to wipe, refused, failed) and C(why).
+  returned: always
+  type: list
+  elements: dict
+  sample: [{"serial": "S6CKNT0W700001", "path": "/dev/nvme0n1", "state": "wiped", "why": ""}]
+"""

@@ -1,0 +1,157 @@
+"""A rehearsal from power-on to SSH, and what it took."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from coldaisle.plan.model import ImagePlan, NodePlan, ProvisioningPlan, SitePlan
+from coldaisle.render.boot import target_of
+from sim.errors import SimError
+from sim.install import guest, mirror, provisioner
+from sim.install.place import Lab
+from sim.requirements import require_root
+from sim.shell import find, run
+from sim.twin.place import held
+
+Progress = Callable[[str], None]
+
+POLL_S = 5.0
+SSH_S = 10
+LAST_LINES = 12
+LOOK = (
+    "hostname; findmnt -no SOURCE /; cat /sys/block/*/serial; cat /proc/cmdline; . /etc/os-release; echo $PRETTY_NAME"
+)
+"""What is asked of the installed machine, a line each: name, root, serials of disks, kernel's arguments, release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """
+    What a rehearsal took, in seconds since power-on, and what the installed machine said of itself.
+
+    `cpu_s` is the emulated machine's, its firmware's and its installer's.
+    """
+
+    node: str
+    image: str
+    disks_chosen_s: float
+    installed_s: float
+    ssh_s: float
+    cpu_s: float
+    answers: tuple[str, ...]
+
+
+def rehearse(plan: SitePlan, name: str, timeout_s: float, progress: Progress) -> Rehearsal:
+    """
+    Install a node of a plan on an empty disk in a namespace of its own, boot it from there, and log in.
+
+    Raises:
+        SimError: the node is not installed by preseed, the installer stopped, or nothing answered in `timeout_s`.
+    """
+    require_root()
+    node, provisioning, image = _subject(plan, name)
+    guest.serial_of(node)
+    lab = Lab(plan.name, name)
+    mirror.ensure_installer(image, progress)
+    with held(lab):
+        provisioner.lay_out(lab, plan, provisioning)
+        provisioner.connect(lab, provisioning, mirror.address_of(image), guest.tap_of(node), plan.name)
+        mirror.start(lab, image)
+        provisioner.start(lab)
+        progress(f"{name} is turned on, with an empty disk")
+        return _watched(lab, node, image, timeout_s, progress)
+
+
+def _subject(plan: SitePlan, name: str) -> tuple[NodePlan, ProvisioningPlan, ImagePlan]:
+    node = next((node for node in plan.nodes if node.name == name), None)
+    if node is None:
+        raise SimError(name, "the plan has no such node", f"{len(plan.nodes)} nodes", "name one of the plan")
+    target = target_of(plan, plan.provisioning, node) if plan.provisioning and node.boot == "network" else None
+    if target is None or target.image.kind != "preseed" or node.architecture != "x86_64":
+        have = f"image kind {target.image.kind}, {node.architecture}" if target else "it has no installer"
+        fix = "name a node of a pool with a preseed image, on x86_64"
+        raise SimError(name, "only Debian's installer can be had and run here", have, fix)
+    return node, target.provisioning, target.image
+
+
+def _watched(lab: Lab, node: NodePlan, image: ImagePlan, timeout_s: float, progress: Progress) -> Rehearsal:
+    guest.start(lab, node)
+    started = time.monotonic()
+
+    def until(what: str, true: Callable[[], bool]) -> float:
+        while not true():
+            if time.monotonic() - started > timeout_s:
+                raise _stuck(lab, f"{what} did not happen in {timeout_s:.0f} s")
+            time.sleep(POLL_S)
+        progress(f"{node.name}: {what}")
+        return time.monotonic() - started
+
+    disks_s = until("the installer has chosen its disks", lambda: _told(lab, "disks"))
+    installed_s = until("Debian is installed", lambda: _told(lab, "installed"))
+    answers: list[str] = []
+    ssh_s = until("it answers over SSH from its disk", lambda: _logged_in(lab, node, answers))
+    cpu_s = _cpu_s(lab)
+    _verify(lab, node, answers)
+    return Rehearsal(node.name, image.name, disks_s, installed_s, ssh_s, cpu_s, tuple(answers))
+
+
+def _told(lab: Lab, what: str) -> bool:
+    """Tell whether the installer said so; SimError when it said that it stopped, or its machine is gone."""
+    said = provisioner.said(lab)
+    stopped = [word for word in said if word.startswith("stopped")]
+    if stopped:
+        raise _stuck(lab, f"the installer stopped: {stopped[0].rpartition('=')[2].replace('+', ' ').strip()}")
+    if not lab.groups.pids(guest.PROCESS):
+        raise _stuck(lab, "the machine is off")
+    return what in said
+
+
+def _logged_in(lab: Lab, node: NodePlan, answers: list[str]) -> bool:
+    options = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes"]
+    options += ["-o", f"ConnectTimeout={SSH_S}", "-o", "LogLevel=ERROR", "-i", str(lab.key_file)]
+    address = node.management_address.partition("/")[0]
+    inside = [find("nsenter", "util-linux"), f"--net=/run/netns/{lab.inside}"]
+    words = [*inside, find("ssh", "openssh-client"), *options, f"root@{address}", LOOK]
+    done = run(words, check=False, timeout_s=120)
+    answers[:] = done.stdout.splitlines()
+    return done.returncode == 0
+
+
+def _verify(lab: Lab, node: NodePlan, answers: list[str]) -> None:
+    """Hold what the machine says of itself against the plan."""
+    text = "\n".join(answers)
+    wrong = [
+        what
+        for what, good in (
+            (f"its name is not {node.name}", bool(answers) and answers[0] == node.name),
+            (f"it has no disk {node.disks[0].value}", node.disks[0].value in text),
+            ("its root is no disk", len(answers) > 1 and answers[1].startswith("/dev/")),
+            ("it still runs the installer", "preseed.cfg" not in text),
+        )
+        if not good
+    ]
+    if wrong:
+        raise _stuck(lab, f"{'; '.join(wrong)}; it said: {shlex.quote(text[:400])}")
+
+
+def _cpu_s(lab: Lab) -> float:
+    """Return the CPU seconds of the emulated machine."""
+    ticks = 0
+    for pid in lab.groups.pids(guest.PROCESS):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stuck(lab: Lab, what: str) -> SimError:
+    """Return an error with the end of the console, kept where the rehearsal's folder is gone."""
+    console = lab.logs / "console.log"
+    tail = console.read_text(errors="replace").splitlines()[-LAST_LINES:] if console.exists() else []
+    return SimError(
+        lab.fabric, what, "\n        ".join(tail) or "the console is empty", "read the console's last lines"
+    )
