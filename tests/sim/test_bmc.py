@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from werkzeug.serving import make_server
 
 from coldaisle.plan.model import SitePlan

@@ -78,6 +78,11 @@ class Bmc(Protocol):
         """Ask for a limit of so many watts."""
 
 
+def text_of(value: object) -> str:
+    """Return a value of JSON or YAML in the form of a fact: true and false in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True)
 class Setting:
     """What a setting is now, and what it becomes at the next reset (None: the same)."""

@@ -46,10 +46,10 @@ class BootSettings:
         """
         boot = self._boot()
         if not boot.get("BootOrder"):
-            self._override(boot, device, CONTINUOUS, None)
+            self._override(boot, device, CONTINUOUS)
             return
         if boot.get(ENABLED) == CONTINUOUS:
-            self._override(boot, NONE, DISABLED, None)
+            self._override(boot, NONE, DISABLED)
         self._reorder(boot, lambda option: option.kind == device, f"no boot option is a {device}")
 
     def first_nic(self) -> str:
@@ -118,9 +118,9 @@ class BootSettings:
             return f"{self._source(boot)} once"
         return self._source(boot) if enabled == CONTINUOUS and boot.get("BootOrder") else NONE
 
-    def set_override(self, wanted: str, mode: str | None = None) -> None:
+    def set_override(self, wanted: str) -> None:
         """
-        Set the override, `none` to take it away; a mode is sent where it is asked for, or the BMC needs one.
+        Set the override, `none` to take it away; its mode stays, and is sent along only where the BMC needs that.
 
         Raises:
             BmcError: the BMC does not offer the device, or not for so long.
@@ -128,7 +128,7 @@ class BootSettings:
         """
         device, _, once = wanted.partition(" ")
         enabled = DISABLED if device == NONE else ONCE if once else CONTINUOUS
-        self._override(self._boot(), device, enabled, mode)
+        self._override(self._boot(), device, enabled)
 
     def mode(self) -> str | None:
         """Return the mode of the override, `uefi` or `bios`, None where the BMC shows none."""
@@ -137,9 +137,9 @@ class BootSettings:
 
     def set_mode(self, mode: str) -> None:
         """Set the mode of the override."""
-        self._change(MODE, {MODE: _redfish_mode(mode)})
+        self._change(MODE, {MODE: "UEFI" if mode == "uefi" else "Legacy"})
 
-    def _override(self, boot: Json, device: str, enabled: str, mode: str | None) -> None:
+    def _override(self, boot: Json, device: str, enabled: str) -> None:
         allowed = boot.get(f"{ENABLED}{ALLOWED}") or [enabled]
         if enabled not in allowed:
             what = f"the BMC overrides the boot source {' or '.join(allowed)}, not {enabled}"
@@ -147,11 +147,9 @@ class BootSettings:
         change = {ENABLED: enabled}
         if device != NONE:
             change = {TARGET: self._target(boot, device), **change}
-        shown = _redfish_mode(mode) if mode else boot.get(MODE)
+        shown = boot.get(MODE)
         if self._wire.habits.override_with_mode:
-            change = {TARGET: "None", **change}
-        if shown and (mode or self._wire.habits.override_with_mode):
-            change[MODE] = shown
+            change = {TARGET: "None", **change} | ({MODE: shown} if shown else {})
         try:
             self._change(TARGET, change)
         except RefusedError as error:
@@ -203,7 +201,3 @@ class BootSettings:
             if second is None or not error.says(self._wire.habits.elsewhere):
                 raise
             self._wire.patch(second, {"Boot": change})
-
-
-def _redfish_mode(mode: str) -> str:
-    return "UEFI" if mode == "uefi" else "Legacy"

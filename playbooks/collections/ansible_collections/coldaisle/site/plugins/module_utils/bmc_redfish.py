@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import sushy
 import sushy.auth
 import sushy.connector
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, Setting
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_bios import BiosSettings
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot import BootSettings
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_inventory import Inventory, read_inventory
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_limits import Limit, find_limit
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_media import Media
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of, vendor_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Json, Resource, Wire
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Json, Resource, Wire, path_of
+
+VIRTUAL_CD_ONCE = "cd once"
 
 
 class RedfishBmc:
@@ -39,6 +46,9 @@ class RedfishBmc:
         self.identity = identity_of(self._root.json, self._system.json)
         self._wire = Wire(connector, habits_of(self.identity))
         self._boot = BootSettings(self._wire, self._system.path)
+        self._media = Media(self._wire, self._system.path)
+        registries = path_of(self._root.json.get("Registries"))
+        self._bios = BiosSettings(self._wire, self._system.path, registries, self._boot)
 
     def power(self) -> str:
         """Return `on` or `off`; a machine on its way is not there yet."""
@@ -74,6 +84,63 @@ class RedfishBmc:
         limit = self._limit()
         limit.check(watts)
         self._wire.patch(Resource(limit.path, {}, limit.etag), limit.change(watts))
+
+    def setting(self, name: str) -> Setting:
+        """
+        Return a setting: `boot_mode`, `secure_boot`, `boot_nic`, `boot_override`, `virtual_media`, or `bios.NAME`.
+
+        Raises:
+            BmcError: the BMC does not have it.
+
+        """
+        kind, _, attribute = name.partition(".")
+        if kind == "bios":
+            return self._bios.attribute(attribute)
+        readers: dict[str, Callable[[], str | Setting]] = {
+            "boot_mode": self._bios.boot_mode,
+            "secure_boot": self._bios.secure_boot,
+            "boot_nic": self._boot.first_nic,
+            "boot_override": self._override,
+            "virtual_media": self._media.image,
+        }
+        shown = readers[kind]()
+        return shown if isinstance(shown, Setting) else Setting(shown)
+
+    def change_settings(self, wanted: Mapping[str, str]) -> None:
+        """
+        Ask for settings of one kind; BIOS attributes go together, since a second request may be refused until a reset.
+
+        Raises:
+            BmcError: the BMC does not take one.
+
+        """
+        attributes = {name.partition(".")[2]: value for name, value in wanted.items() if name.startswith("bios.")}
+        if attributes:
+            self._bios.set_attributes(attributes)
+        writers: dict[str, Callable[[str], None]] = {
+            "boot_mode": self._bios.set_boot_mode,
+            "secure_boot": self._bios.set_secure_boot,
+            "boot_nic": self._boot.set_first_nic,
+            "boot_override": self._set_override,
+            "virtual_media": self._media.set_image,
+        }
+        for name, value in wanted.items():
+            if not name.startswith("bios."):
+                writers[name](value)
+
+    def inventory(self) -> Inventory:
+        """Return what hardware the BMC shows, and what it does not tell."""
+        return read_inventory(self._wire, self._system.path)
+
+    def _override(self) -> str:
+        own = self._media.has_own_boot and self._media.boots_once()
+        return VIRTUAL_CD_ONCE if own else self._boot.override()
+
+    def _set_override(self, wanted: str) -> None:
+        if wanted == VIRTUAL_CD_ONCE and self._media.has_own_boot:
+            self._media.boot_once()
+        else:
+            self._boot.set_override(wanted)
 
     def _limit(self) -> Limit:
         return self._wire.asked(lambda: find_limit(self._wire.connector, self._system, self._root))

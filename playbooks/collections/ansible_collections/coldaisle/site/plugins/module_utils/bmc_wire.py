@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -110,7 +111,7 @@ class Wire:
         for form in forms:
             headers = {"If-Match": form} if form else {}
             try:
-                self.asked(lambda headers=headers: self.connector.patch(resource.path, data=change, headers=headers))
+                self.asked(partial(self.connector.patch, resource.path, data=change, headers=headers))
             except RefusedError as error:
                 if error.status not in WRONG_TAG or form == forms[-1]:
                     raise
