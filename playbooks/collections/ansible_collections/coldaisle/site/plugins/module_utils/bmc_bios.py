@@ -9,13 +9,12 @@ from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, Setting, text_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_attributes import Attribute, attributes_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot import BootSettings
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot import ON_RESET, BootSettings
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Json, Resource, Wire
 
 NUMBERED = re.compile(r"(#|_)[0-9A-F]{4}$")
 """What Supermicro puts behind an attribute's name: it differs between BIOS versions."""
 
-ON_RESET = "OnReset"
 SECURE = {True: "on", False: "off", "Enabled": "on", "Disabled": "off"}
 """SecureBootEnable and SecureBootCurrentBoot in the plan's words."""
 
@@ -60,9 +59,8 @@ class BiosSettings:
         for name, text in wanted.items():
             key = self._key(attributes, name)
             change[key] = (known.get(key) or Attribute.of_value(key, attributes[key])).value(text)
-        body: Json = {"Attributes": change}
-        if ON_RESET in ((bios.body.get("@Redfish.Settings") or {}).get("SupportedApplyTimes") or []):
-            body["@Redfish.SettingsApplyTime"] = {"ApplyTime": ON_RESET}
+        times = (bios.body.get("@Redfish.Settings") or {}).get("SupportedApplyTimes") or []
+        body = {"Attributes": change} | (ON_RESET if "OnReset" in times else {})
         self._wire.patch(self._wire.find(bios.settings) or bios, body)
 
     def _bios(self) -> Resource:

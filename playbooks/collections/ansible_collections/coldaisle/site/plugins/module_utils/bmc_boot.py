@@ -15,6 +15,7 @@ ALLOWED = "@Redfish.AllowableValues"
 ENABLED, TARGET, MODE = "BootSourceOverrideEnabled", "BootSourceOverrideTarget", "BootSourceOverrideMode"
 DISABLED, ONCE, CONTINUOUS = "Disabled", "Once", "Continuous"
 NONE = "none"
+ON_RESET = {"@Redfish.SettingsApplyTime": {"ApplyTime": "OnReset"}}
 
 
 class BootSettings:
@@ -192,12 +193,14 @@ class BootSettings:
         Where one says that the property is read-only or elsewhere, the other is tried.
         """
         system, settings = self._places()
-        first, second = system, settings
+        body: Json = {"Boot": change}
+        later = body | (ON_RESET if self._wire.habits.boot_apply_time and name == "BootOrder" else {})
+        places = [(system, body)] + ([(settings, later)] if settings else [])
         if settings and name in (settings.body.get("Boot") or {}):
-            first, second = settings, system
+            places.reverse()
         try:
-            self._wire.patch(first, {"Boot": change})
+            self._wire.patch(*places[0])
         except RefusedError as error:
-            if second is None or not error.says(self._wire.habits.elsewhere):
+            if len(places) == 1 or not error.says(self._wire.habits.elsewhere):
                 raise
-            self._wire.patch(second, {"Boot": change})
+            self._wire.patch(*places[1])

@@ -13,14 +13,17 @@ NAMES = {"Pxe": "pxe", "UefiHttp": "pxe", "Hdd": "disk", "Cd": "cd", "UsbCd": "c
 """Redfish's boot sources in the plan's words."""
 
 SIGNS = {
-    "pxe": ("pxe", "network", "ipv4", "ipv6", "nic.", "mac(", "uefi http"),
-    "cd": ("cd/dvd", "cd-rom", "cdrom", "optical", "virtual cd"),
-    "shell": ("shell",),
-    "usb": ("usb",),
+    "pxe": re.compile(r"\b((pxe|https?)(v[46])?|network|ipv[46]|nic|ethernet)\b|\bmac\("),
+    "cd": re.compile(r"\b(cd/dvd|cd-?rom|optical|virtual cd)\b"),
+    "shell": re.compile(r"\bshell\b"),
+    "usb": re.compile(r"\busb"),
 }
-"""Signs of the kind of a boot option in its name or UEFI path, for BMCs that give no alias; what has none is a disk."""
+"""Words of the kind of a boot option in its name or UEFI path, for BMCs that give no alias; what has none is a disk."""
 
-MAC = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{2}[:-]){5}[0-9A-F]{2}(?![0-9A-F])|(?<![0-9A-F])[0-9A-F]{12}(?![0-9A-F])")
+MAC_IN_PATH = re.compile(r"\bMAC\(([0-9A-F]{12})\b")
+MAC_IN_NAME = re.compile(r"(?<![0-9A-F-])((?:[0-9A-F]{2}[:-]){5}[0-9A-F]{2}|[0-9A-F]{12})(?![0-9A-F:-])")
+"""A name has the address in any form; a path is full of hexadecimal numbers, GUIDs among them, and marks it."""
+
 REFERENCE = re.compile(r"Boot[0-9A-Fa-f]{4}")
 """How UEFI names a boot option; some AMI firmware puts its title behind it."""
 
@@ -63,9 +66,11 @@ class Options:
 
     def mac(self, option: Option) -> str | None:
         """Return the MAC address of an option's port, None where the BMC does not tell."""
-        words = f"{option.body.get('DisplayName') or ''} {option.body.get('UefiDevicePath') or ''}".upper()
-        found = MAC.search(words) if self._wire.habits.mac_words else None
-        return plain_mac(found.group()) if found else self._related_mac(option)
+        if not self._wire.habits.mac_words:
+            return self._related_mac(option)
+        name, path = (str(option.body.get(key) or "").upper() for key in ("DisplayName", "UefiDevicePath"))
+        found = MAC_IN_PATH.search(path) or MAC_IN_NAME.search(name)
+        return plain_mac(found.group(1)) if found else self._related_mac(option)
 
     def _related_mac(self, option: Option) -> str | None:
         for item in option.body.get("RelatedItem") or []:
@@ -100,4 +105,4 @@ def _kind_of(body: Json) -> str:
     if alias in NAMES:
         return NAMES[alias]
     words = f"{body.get('DisplayName') or ''} {body.get('UefiDevicePath') or ''}".lower()
-    return next((kind for kind, signs in SIGNS.items() if any(sign in words for sign in signs)), "disk")
+    return next((kind for kind, sign in SIGNS.items() if sign.search(words)), "disk")

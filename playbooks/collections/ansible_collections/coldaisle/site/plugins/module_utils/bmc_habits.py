@@ -40,6 +40,7 @@ class Habits:
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     mac_words: bool = False
     boot_mode_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    boot_apply_time: bool = False
     media_devices: str = ""
     media_boot_attributes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 

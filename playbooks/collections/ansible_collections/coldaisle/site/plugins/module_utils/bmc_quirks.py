@@ -119,6 +119,13 @@ TABLE: tuple[Quirk, ...] = (
         report="B23",
     ),
     Quirk(
+        "boot-order-job",
+        {"boot_apply_time": True},
+        "A boot order that is changed at Settings without a time to apply it makes no job, and is never applied",
+        "dsx-ai-factory/libredfish, pull request 33; NVIDIA infra-controller, issue 5836",
+        vendor="dell",
+    ),
+    Quirk(
         "mac-in-words",
         {"mac_words": True},
         "RelatedItem of a boot option is null or absent, and MACAddress may be empty: the MAC in the option's name or "

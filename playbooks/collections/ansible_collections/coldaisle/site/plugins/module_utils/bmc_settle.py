@@ -117,7 +117,7 @@ def _set(bmc: Bmc, name: str, value: str, terms: _Terms) -> None:
 
 
 def _apply(bmc: Bmc, planned: Mapping[str, str], staged: list[Change], terms: _Terms) -> list[Change]:
-    """Reset a running machine, or turn one on that shall be on: its start applies what is staged. Return that change."""
+    """Reset a running machine, or turn one on that shall be on: its start applies settings. Return that change."""
     runs = retried(bmc.power) != "off"
     wanted = planned.get("power", "on" if runs else "off")
     if runs and terms.may_reset:
