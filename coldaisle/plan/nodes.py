@@ -10,6 +10,7 @@ from typing import Literal, cast
 from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
 from coldaisle.plan.placement import drawn_by_pool
+from coldaisle.spec.bmc import BmcSettings
 from coldaisle.spec.catalog import System, SystemNic
 from coldaisle.spec.hardware import NodeHardware
 from coldaisle.spec.node_pools import PlacedNode, PoolSpec
@@ -179,7 +180,25 @@ def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: Pool
         credentials=site.bmc_credentials,
         ca_file=site.bmc_ca_file,
         boot_order=BOOT_ORDERS[pool.boot],
+        settings=_bmc_settings(context.spec.catalog.systems[node.system], hardware, pool.bmc),
     )
+
+
+def _bmc_settings(system: System, hardware: NodeHardware, wanted: BmcSettings) -> dict[str, str | int | bool]:
+    """Return the facts of a BMC's settings; a boot port without a known MAC address has none (a check tells)."""
+    facts: dict[str, str | int | bool] = {}
+    if wanted.boot_mode and system.firmware:
+        facts["boot_mode"] = system.firmware
+    if wanted.secure_boot is not None:
+        facts["secure_boot"] = "on" if wanted.secure_boot else "off"
+    mac = hardware.macs.get(_boot_nic(system))
+    if wanted.boot_nic and mac:
+        facts["boot_nic"] = mac.lower()
+    if wanted.boot_override:
+        facts["boot_override"] = wanted.boot_override
+    if wanted.virtual_media:
+        facts["virtual_media"] = wanted.virtual_media
+    return facts | {f"bios.{name}": value for name, value in sorted(wanted.bios.items())}
 
 
 def _labels(spec: SiteSpec, node: PlacedNode, pool: PoolSpec) -> dict[str, str]:

@@ -66,7 +66,7 @@ class ReplayedBmc:
         self.merge(self.scenario.get("resources", {}))
         self.left: list[Json] = list(self.scenario.get("writes", []))
         self.unexpected: list[str] = []
-        self.read: set[str] = set()
+        self.encodings: set[str | None] = set()
         handler = type("Handler", (_Handler,), {"bmc": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -85,7 +85,6 @@ class ReplayedBmc:
     def show(self, path: str) -> tuple[int, Json, Json]:
         """Return status, headers and body of a resource."""
         path = path.rstrip("/")
-        self.read.add(path)
         if path not in self.resources:
             self.unexpected.append(f"GET {path}")
             return 500, {}, {"error": {"code": "Replay", "message": f"GET {path} is not in the exchange"}}
@@ -128,6 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # the library's name
+        self.bmc.encodings.add(self.headers.get("Accept-Encoding"))
         self._answer(*self.bmc.show(self.path))
 
     def do_PATCH(self) -> None:  # the library's name

@@ -8,9 +8,9 @@ import itertools
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of
@@ -96,6 +96,19 @@ class Setting:
         return self.now if self.then in {None, self.now} else f"{self.now}, {self.then} after a reset"
 
 
+@dataclass
+class Inventory:
+    """
+    Parts by their kind, each with what it is; `gaps` says for each kind that is missing or incomplete why.
+
+    Kinds: `system` (one), `processors`, `gpus`, `memory`, `ports`, `drives`. A part that the BMC lists and does not
+    show is a gap, and the others stay.
+    """
+
+    parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    gaps: dict[str, str] = field(default_factory=dict)
+
+
 @runtime_checkable
 class SettingsBmc(Protocol):
     """What a BMC adds that can change more than power and boot device; a setting is named as the plan's fact is."""
@@ -111,6 +124,9 @@ class SettingsBmc(Protocol):
 
     def change_settings(self, wanted: Mapping[str, str]) -> None:
         """Ask for settings, of one kind each time; some hold at once, others after a reset."""
+
+    def inventory(self) -> Inventory:
+        """Return what hardware the BMC shows, and what it does not tell."""
 
 
 def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:

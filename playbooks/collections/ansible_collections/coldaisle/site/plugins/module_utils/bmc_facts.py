@@ -65,6 +65,19 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     return seen, errors
 
 
+def read_parts(params: dict[str, Any]) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
+    """
+    Return the parts that a BMC shows by their kind, and for each kind that is incomplete why.
+
+    Raises:
+        BmcError: the BMC cannot be reached, or its protocol tells no parts.
+        FactError: the credentials cannot be read.
+
+    """
+    found = with_settings(connect(params), "inventory").inventory()
+    return found.parts, found.gaps
+
+
 def read_fact(bmc: Bmc, name: str) -> Setting:
     """
     Return one fact.

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, retried
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, Inventory, retried
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot_options import plain_mac
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Json, Resource, Wire, path_of
 
 GPU, CPU = "GPU", "CPU"
-
-
-@dataclass
-class Inventory:
-    """
-    Parts by their kind, each with what it is; `gaps` says for each kind that is missing or incomplete why.
-
-    Kinds: `system` (one), `processors`, `gpus`, `memory`, `ports`, `drives`. A part that the BMC lists and does not
-    show is a gap, and the others stay.
-    """
-
-    parts: dict[str, list[Json]] = field(default_factory=dict)
-    gaps: dict[str, str] = field(default_factory=dict)
 
 
 def read_inventory(wire: Wire, system: str) -> Inventory:

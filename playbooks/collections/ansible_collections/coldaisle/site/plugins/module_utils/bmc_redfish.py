@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 import sushy
 import sushy.auth
 import sushy.connector
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, Setting
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, Inventory, Setting
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_bios import BiosSettings
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot import BootSettings
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_inventory import Inventory, read_inventory
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_inventory import read_inventory
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_limits import Limit, find_limit
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_media import Media
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of, vendor_of
