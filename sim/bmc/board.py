@@ -18,6 +18,14 @@ Enabled = Literal["Disabled", "Once", "Continuous"]
 NETWORK = "Pxe"
 DISK = "Hdd"
 
+FIRMWARE: Mapping[str, Any] = {
+    "ProcTurboMode": "Enabled",
+    "NicBoot1": "NetworkBoot",
+    "QuietBoot": False,
+    "NumCores": 10,
+}
+"""BIOS attributes that a machine comes with: some of those in the registry of sushy-tools, one read-only."""
+
 
 class Board:
     """
@@ -77,6 +85,27 @@ class Board:
         with self._lock:
             write_json(self._file, read_json(self._file) | settings)
 
+    # -- firmware settings --------------------------------------------------------------------------------------
+    @property
+    def firmware(self) -> dict[str, Any]:
+        """The firmware's settings in force, by their names."""
+        known: dict[str, Any] = read_json(self._file).get("firmware", {})
+        return {**FIRMWARE, **known}
+
+    @property
+    def staged_firmware(self) -> dict[str, Any]:
+        """The settings that firmware takes over at the next power-on."""
+        staged: dict[str, Any] = read_json(self._file).get("staged_firmware", {})
+        return staged
+
+    def stage_firmware(self, wanted: Mapping[str, Any]) -> None:
+        """Keep settings for the next power-on."""
+        self._keep(staged_firmware={**self.staged_firmware, **wanted})
+
+    def _apply_firmware(self) -> None:
+        if self.staged_firmware:
+            self._keep(firmware={**self.firmware, **self.staged_firmware}, staged_firmware={})
+
     # -- power limit --------------------------------------------------------------------------------------------
     @property
     def power_limit_w(self) -> float | None:
@@ -98,6 +127,7 @@ class Board:
         with self._lock:
             if self.is_on() or "bmc-no-power" in self.faults:
                 return
+            self._apply_firmware()
             device, enabled = self.boot_override
             network = device == NETWORK and enabled != "Disabled"
             self._switch.turn_on(self.machine, network_boot=network, boot_once=network and enabled == "Once")

@@ -30,9 +30,16 @@ class Attribute:
         """Return what an entry of a registry says; values may go by name and by what menus show."""
         values = entry.get("Value") or []
         names = tuple(str(value[key]) for key in ("ValueName", "ValueDisplayName") for value in values if key in value)
-        bounds = (entry.get(key) for key in ("LowerBound", "UpperBound", "MinLength", "MaxLength"))
-        fixed = bool(entry.get("ReadOnly") or entry.get("Immutable"))
-        return cls(str(entry.get("AttributeName")), str(entry.get("Type")), names, *bounds, fixed=fixed)
+        return cls(
+            name=str(entry.get("AttributeName")),
+            kind=str(entry.get("Type")),
+            names=names,
+            lowest=entry.get("LowerBound"),
+            highest=entry.get("UpperBound"),
+            shortest=entry.get("MinLength"),
+            longest=entry.get("MaxLength"),
+            fixed=bool(entry.get("ReadOnly") or entry.get("Immutable")),
+        )
 
     @classmethod
     def of_value(cls, name: str, value: Any) -> Attribute:  # noqa: ANN401  # JSON of a BMC

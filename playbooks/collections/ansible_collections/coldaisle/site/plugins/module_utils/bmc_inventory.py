@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, Inventory, retried
@@ -38,9 +39,9 @@ def read_inventory(wire: Wire, system: str) -> Inventory:
 
 def _members(wire: Wire, path: str | None, kind: str, found: Inventory) -> Iterator[Resource]:
     """Yield the members that can be read; the others are told in the gaps."""
-    collection = _told(lambda: wire.find(path), kind, found)
+    collection = _told(partial(wire.find, path), kind, found)
     for member in (collection.body.get("Members") or []) if collection else []:
-        part = _told(lambda member=member: wire.find(path_of(member)), kind, found, path_of(member))
+        part = _told(partial(wire.find, path_of(member)), kind, found, path_of(member))
         if part:
             yield part
 
@@ -88,6 +89,6 @@ def _ports(wire: Wire, system: Resource, found: Inventory) -> Iterator[Json]:
 def _drives(wire: Wire, system: Resource, found: Inventory) -> Iterator[Json]:
     for storage in _members(wire, system.link("Storage"), "drives", found):
         for link in storage.body.get("Drives") or []:
-            drive = _told(lambda link=link: wire.find(path_of(link)), "drives", found, path_of(link))
+            drive = _told(partial(wire.find, path_of(link)), "drives", found, path_of(link))
             if drive:
                 yield _named(drive.body, "Id", "Manufacturer", "Model", "SerialNumber", "CapacityBytes", "MediaType")
