@@ -236,7 +236,8 @@ def test_b24_what_can_be_read_stays_and_the_rest_is_told(play: Play) -> None:
     found = bmc.inventory()
     assert [part["Model"] for part in found.parts["gpus"]] == ["GB200 186GB HBM3e"]
     assert found.parts["memory"] == [{"Id": "2", "PartNumber": "LPDDR5X", "CapacityMiB": 491520}]
-    assert found.gaps["processors"] == f"the BMC lists {GB200}/Processors/GPU_1, and shows nothing there"
+    gpu = "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_1"
+    assert found.gaps["gpus"] == f"the BMC lists {gpu}, and shows nothing there"
     assert found.gaps["memory"] == f"the BMC lists {GB200}/Memory/1, and shows nothing there"
     assert found.gaps["ports"].startswith("the BMC lists none")
 
@@ -284,6 +285,13 @@ def test_check_mode_asks_for_nothing(play: Play) -> None:
               "boot_override": "pxe once", "boot_order": "pxe", "power": "on"}  # fmt: skip
     changes = settle_bmc(bmc, wanted, 1, check=True, may_reset=True)
     assert {change["fact"] for change in changes} == set(wanted)
+
+
+def test_a_bmc_of_two_hosts_or_of_none_is_refused(play: Play) -> None:
+    """The baseboard of GPUs is no host; two hosts, or nothing but a baseboard, are told with what there is."""
+    for members in (["/redfish/v1/Systems/1", "/redfish/v1/Systems/2"], ["/redfish/v1/Systems/HGX_Baseboard_0"], []):
+        with pytest.raises(BmcError, match=r"not-one-system: the BMC shows [02] systems \("):
+            play("nvidia-gb200", {"resources": {"/redfish/v1/Systems": members}})
 
 
 def test_a_setting_says_what_it_is_and_what_it_will_be() -> None:

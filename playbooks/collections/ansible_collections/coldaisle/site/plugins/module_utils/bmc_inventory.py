@@ -13,9 +13,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Jso
 GPU, CPU = "GPU", "CPU"
 
 
-def read_inventory(wire: Wire, system: str) -> Inventory:
+def read_inventory(wire: Wire, system: str, baseboards: tuple[str, ...] = ()) -> Inventory:
     """
-    Return what hardware the BMC shows.
+    Return what hardware the BMC shows: of the system, and the processors of baseboards that it shows as systems too.
 
     Raises:
         BmcError: the system itself cannot be read.
@@ -25,6 +25,9 @@ def read_inventory(wire: Wire, system: str) -> Inventory:
     root = retried(lambda: wire.get(system))
     found.parts["system"] = [_named(root.body, "Manufacturer", "Model", "SerialNumber", "SKU", "BiosVersion", "UUID")]
     processors = list(_members(wire, root.link("Processors"), "processors", found))
+    for path in baseboards:
+        baseboard = _told(partial(wire.find, path), "gpus", found, path)
+        processors += _members(wire, baseboard.link("Processors") if baseboard else None, "gpus", found)
     found.parts["processors"] = [_processor(part.body) for part in processors if _is(part, CPU)]
     found.parts["gpus"] = [_processor(part.body) for part in processors if _is(part, GPU)]
     modules = _members(wire, root.link("Memory"), "memory", found)

@@ -23,6 +23,13 @@ VENDORS = {
 
 TABLE: tuple[Quirk, ...] = (
     Quirk(
+        "gpu-baseboard",
+        {"not_hosts": ("HGX_",)},
+        "The BMC of a machine with a GPU baseboard shows that as a second system, which has GPUs and no boot settings",
+        "NVIDIA DPS, Redfish API (Systems/HGX_Baseboard_0 of H100 and B200); public tools for GB200 trays, whose host is "
+        "System_0",
+    ),
+    Quirk(
         "wait-after-off",
         {"settle_after_off_s": 5.0, "resend_on_s": 20.0},
         "On that comes within two seconds of ForceOff is lost, and the machine stays off. Off is waited for until it "

@@ -38,11 +38,9 @@ class RedfishBmc:
         self._root = asked(
             lambda: sushy.Sushy(url, connector=connector, auth=sushy.auth.BasicAuth(access.username, access.password))
         )
-        members = asked(lambda: self._root.get_system_collection().get_members())
-        if len(members) != 1:
-            names = ", ".join(member.identity for member in members) or "none"
-            raise BmcError("not-one-system", f"the BMC shows {len(members)} systems ({names})", "the BMC's address")
-        self._system = members[0]
+        systems = asked(lambda: self._root.get_system_collection().members_identities)
+        host, self._baseboards = _host_of([str(path) for path in systems], self._wire.habits.not_hosts)
+        self._system = asked(lambda: self._root.get_system(host))
         self.identity = identity_of(self._root.json, self._system.json)
         self._wire = Wire(connector, habits_of(self.identity))
         self._boot = BootSettings(self._wire, self._system.path)
@@ -130,7 +128,7 @@ class RedfishBmc:
 
     def inventory(self) -> Inventory:
         """Return what hardware the BMC shows, and what it does not tell."""
-        return read_inventory(self._wire, self._system.path)
+        return read_inventory(self._wire, self._system.path, self._baseboards)
 
     def _override(self) -> str:
         own = self._media.has_own_boot and self._media.boots_once()
@@ -144,6 +142,22 @@ class RedfishBmc:
 
     def _limit(self) -> Limit:
         return self._wire.asked(lambda: find_limit(self._wire.connector, self._system, self._root))
+
+
+def _host_of(systems: list[str], not_hosts: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """
+    Return the path of the one system that is a host, and those of the others.
+
+    Raises:
+        BmcError: there is none, or more than one.
+
+    """
+    parts = tuple(path for path in systems if path.rstrip("/").rpartition("/")[2].startswith(not_hosts))
+    hosts = [path for path in systems if path not in parts]
+    if len(hosts) != 1:
+        names = ", ".join(hosts or parts) or "none"
+        raise BmcError("not-one-system", f"the BMC shows {len(hosts)} systems ({names})", "the BMC's address")
+    return hosts[0], parts
 
 
 def identity_of(root: Json, system: Json) -> Identity:
