@@ -23,10 +23,10 @@ class Habits:
     """
     What is done with one BMC. The defaults are for a BMC that nothing is known of.
 
-    `not_hosts` are beginnings of names of systems that are a part of the machine. `busy` and `post` are words of answers
-    after which the same is asked again: for some seconds, or until power-on self-test is over. `elsewhere` are words after
-    which the other of system and settings resource is tried. `etag_forms` are sent in this order as long as a BMC answers
-    that the tag is wrong or missing.
+    `not_hosts` are beginnings of names of systems that are a part of the machine. `busy` and `post` are words of
+    answers after which the same is asked again: for some seconds, or until power-on self-test is over. `elsewhere`
+    are words after which the other of system and settings resource is tried. `etag_forms` are sent in this order as
+    long as a BMC answers that the tag is wrong or missing.
     """
 
     not_hosts: tuple[str, ...] = ()

@@ -26,8 +26,8 @@ TABLE: tuple[Quirk, ...] = (
         "gpu-baseboard",
         {"not_hosts": ("HGX_",)},
         "The BMC of a machine with a GPU baseboard shows that as a second system, which has GPUs and no boot settings",
-        "NVIDIA DPS, Redfish API (Systems/HGX_Baseboard_0 of H100 and B200); public tools for GB200 trays, whose host is "
-        "System_0",
+        "NVIDIA DPS, Redfish API (Systems/HGX_Baseboard_0 of H100 and B200); public tools for GB200 trays, with "
+        "System_0 as the host",
     ),
     Quirk(
         "wait-after-off",
