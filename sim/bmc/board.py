@@ -18,7 +18,7 @@ Enabled = Literal["Disabled", "Once", "Continuous"]
 NETWORK = "Pxe"
 DISK = "Hdd"
 
-FIRMWARE: Mapping[str, Any] = {
+BIOS: Mapping[str, Any] = {
     "ProcTurboMode": "Enabled",
     "NicBoot1": "NetworkBoot",
     "QuietBoot": False,
@@ -87,24 +87,24 @@ class Board:
 
     # -- firmware settings --------------------------------------------------------------------------------------
     @property
-    def firmware(self) -> dict[str, Any]:
+    def bios(self) -> dict[str, Any]:
         """The firmware's settings in force, by their names."""
-        known: dict[str, Any] = read_json(self._file).get("firmware", {})
-        return {**FIRMWARE, **known}
+        known: dict[str, Any] = read_json(self._file).get("bios", {})
+        return {**BIOS, **known}
 
     @property
-    def staged_firmware(self) -> dict[str, Any]:
+    def staged_bios(self) -> dict[str, Any]:
         """The settings that firmware takes over at the next power-on."""
-        staged: dict[str, Any] = read_json(self._file).get("staged_firmware", {})
+        staged: dict[str, Any] = read_json(self._file).get("staged_bios", {})
         return staged
 
-    def stage_firmware(self, wanted: Mapping[str, Any]) -> None:
+    def stage_bios(self, wanted: Mapping[str, Any]) -> None:
         """Keep settings for the next power-on."""
-        self._keep(staged_firmware={**self.staged_firmware, **wanted})
+        self._keep(staged_bios={**self.staged_bios, **wanted})
 
-    def _apply_firmware(self) -> None:
-        if self.staged_firmware:
-            self._keep(firmware={**self.firmware, **self.staged_firmware}, staged_firmware={})
+    def _apply_bios(self) -> None:
+        if self.staged_bios:
+            self._keep(bios={**self.bios, **self.staged_bios}, staged_bios={})
 
     # -- power limit --------------------------------------------------------------------------------------------
     @property
@@ -127,7 +127,7 @@ class Board:
         with self._lock:
             if self.is_on() or "bmc-no-power" in self.faults:
                 return
-            self._apply_firmware()
+            self._apply_bios()
             device, enabled = self.boot_override
             network = device == NETWORK and enabled != "Disabled"
             self._switch.turn_on(self.machine, network_boot=network, boot_once=network and enabled == "Once")

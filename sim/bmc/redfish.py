@@ -22,8 +22,8 @@ from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from sim.bmc.bios import SECURE_BOOT, attributes, bios_views, stage
 from sim.bmc.board import NETWORK, Board, Enabled
-from sim.bmc.firmware import SECURE_BOOT, attributes, firmware_views, stage
 from sim.bmc.limits import add_limits, link_limits
 
 PORT = 443
@@ -122,7 +122,7 @@ class BoardDriver(AbstractSystemsDriver):  # type: ignore[misc]  # sushy-tools h
 
     def get_secure_boot(self, identity: str) -> bool:
         """Return whether this boot was a secure one."""
-        return bool(self._get(identity).firmware.get(SECURE_BOOT))
+        return bool(self._get(identity).bios.get(SECURE_BOOT))
 
     def set_secure_boot(self, identity: str, secure: bool) -> None:  # noqa: FBT001 - sushy-tools' signature
         """Ask for secure boot, or against it, for the next power-on."""
@@ -182,7 +182,7 @@ type(_APP).systems = property(lambda _: _DRIVER)
 _APP.before_request(_disable_override)
 _APP.after_request(_complete_system)
 _APP.after_request(link_limits)
-_APP.after_request(firmware_views(_board.get))
+_APP.after_request(bios_views(_board.get))
 add_limits(_APP, _board.get)
 
 

@@ -214,7 +214,7 @@ def test_our_own_client_sets_firmware_with_the_power_on_and_reads_it_back(url: s
               "virtual_media": "none", "boot_mode": "bios", "power": "on"}  # fmt: skip
     seen = {change["fact"]: change["seen"] for change in settle_bmc(bmc, wanted, 5, check=False)}
     assert seen == {"secure_boot": "off", "bios.QuietBoot": "false", "bios.ProcTurboMode": "Enabled", "power": "off"}
-    assert (board.firmware["QuietBoot"], board.firmware["ProcTurboMode"], board.staged_firmware) == (
+    assert (board.bios["QuietBoot"], board.bios["ProcTurboMode"], board.staged_bios) == (
         True,
         "Disabled",
         {},
@@ -223,7 +223,7 @@ def test_our_own_client_sets_firmware_with_the_power_on_and_reads_it_back(url: s
     with pytest.raises(BmcError, match="bios-value: the plan wants 12 for NumCores, and it is read-only"):
         settle_bmc(bmc, {"bios.NumCores": "12"}, 5, check=False)
     (left,) = settle_bmc(bmc, {"bios.QuietBoot": "false"}, 5, check=False)
-    assert (left["pending"], board.firmware["QuietBoot"]) == (True, True)
+    assert (left["pending"], board.bios["QuietBoot"]) == (True, True)
 
 
 def test_both_resources_show_and_set_one_limit(board: Board, redfish: Callable[..., tuple[int, Any]]) -> None:

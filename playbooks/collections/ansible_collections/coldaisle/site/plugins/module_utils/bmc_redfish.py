@@ -48,6 +48,10 @@ class RedfishBmc:
         registries = path_of(self._root.json.get("Registries"))
         self._bios = BiosSettings(self._wire, self._system.path, registries, self._boot)
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._wire.connector.close()
+
     def power(self) -> str:
         """Return `on` or `off`; a machine on its way is not there yet."""
         self._wire.asked(lambda: self._system.refresh(force=True))

@@ -23,15 +23,15 @@ SECURE_BOOT = "SecureBoot"
 
 def attributes(board: Board) -> dict[str, Any]:
     """Return the BIOS attributes in force."""
-    return {name: value for name, value in board.firmware.items() if name != SECURE_BOOT}
+    return {name: value for name, value in board.bios.items() if name != SECURE_BOOT}
 
 
 def stage(board: Board, wanted: dict[str, Any]) -> None:
     """Ask for BIOS attributes for the next power-on."""
-    board.stage_firmware(wanted)
+    board.stage_bios(wanted)
 
 
-def firmware_views(board: Callable[[], Board]) -> Callable[[flask.Response], flask.Response]:
+def bios_views(board: Callable[[], Board]) -> Callable[[flask.Response], flask.Response]:
     """Return what puts into the answers of sushy-tools what is pending, and what is in force."""
 
     def complete(response: flask.Response) -> flask.Response:
@@ -50,13 +50,13 @@ def _bios(_board: Board) -> dict[str, Any]:
 
 
 def _settings(board: Board) -> dict[str, Any]:
-    pending = {name: value for name, value in board.staged_firmware.items() if name != SECURE_BOOT}
+    pending = {name: value for name, value in board.staged_bios.items() if name != SECURE_BOOT}
     return {"AttributeRegistry": REGISTRY, "Attributes": pending}
 
 
 def _secure_boot(board: Board) -> dict[str, Any]:
-    now = bool(board.firmware.get(SECURE_BOOT))
-    wanted = bool(board.staged_firmware.get(SECURE_BOOT, now))
+    now = bool(board.bios.get(SECURE_BOOT))
+    wanted = bool(board.staged_bios.get(SECURE_BOOT, now))
     return {"SecureBootEnable": wanted, "SecureBootCurrentBoot": "Enabled" if now else "Disabled"}
 
 
