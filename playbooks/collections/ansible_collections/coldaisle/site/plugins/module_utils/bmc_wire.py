@@ -131,27 +131,40 @@ class Wire:
             BusyError: it cannot do it now.
 
         """
-        try:
-            return call()
-        except sushy.exceptions.AccessError as error:
-            raise BmcError("wrong-credentials", "the BMC refuses user or password", "the credentials file") from error
-        except sushy.exceptions.ConnectionError as error:
-            if any(sign in str(error) for sign in DROPPED_SIGNS):
-                raise BusyError(str(error)) from error
-            raise _connection_error(str(error)) from error
-        except sushy.exceptions.HTTPError as error:
-            raise self._refusal(error) from error
-        except (sushy.exceptions.SushyError, ValueError) as error:
-            raise BmcError("unexpected-answer", str(error), "the BMC's firmware version") from error
+        return asked(call, self.habits)
 
-    def _refusal(self, error: Any) -> BusyError | RefusedError:  # noqa: ANN401  # sushy has no types
-        text = f"{error.code}: {error.detail or error}"
-        refused = RefusedError(text, f"{text} {error.extended_info}", int(error.status_code))
-        if refused.says(self.habits.post):
-            return BusyError(text, self.habits.post_patience_s)
-        if error.status_code in {HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE} or refused.says(self.habits.busy):
-            return BusyError(text)
-        return refused
+
+def asked(call: Callable[[], Answer], habits: Habits) -> Answer:
+    """
+    Return what `call` returns, as `Wire.asked` does, for requests that something else than a wire makes.
+
+    Raises:
+        BmcError: the BMC refuses, is not reached, or answers with something else than Redfish.
+        BusyError: it cannot do it now.
+
+    """
+    try:
+        return call()
+    except sushy.exceptions.AccessError as error:
+        raise BmcError("wrong-credentials", "the BMC refuses user or password", "the credentials file") from error
+    except sushy.exceptions.ConnectionError as error:
+        if any(sign in str(error) for sign in DROPPED_SIGNS):
+            raise BusyError(str(error)) from error
+        raise _connection_error(str(error)) from error
+    except sushy.exceptions.HTTPError as error:
+        raise _refusal(error, habits) from error
+    except (sushy.exceptions.SushyError, ValueError) as error:
+        raise BmcError("unexpected-answer", str(error), "the BMC's firmware version") from error
+
+
+def _refusal(error: Any, habits: Habits) -> BusyError | RefusedError:  # noqa: ANN401  # sushy has no types
+    text = f"{error.code}: {error.detail or error}"
+    refused = RefusedError(text, f"{text} {error.extended_info}", int(error.status_code))
+    if refused.says(habits.post):
+        return BusyError(text, habits.post_patience_s)
+    if error.status_code in {HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE} or refused.says(habits.busy):
+        return BusyError(text)
+    return refused
 
 
 def _forms(etag: str | None, names: tuple[str, ...]) -> Iterator[str | None]:
