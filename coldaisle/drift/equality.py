@@ -61,6 +61,11 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
+def _same_image(planned: str, seen: str) -> bool:
+    """Some BMCs show only the last part of the URL that an image came from."""
+    return planned.rpartition("/")[2] == seen
+
+
 def _same_set(planned: str, seen: str) -> bool:
     return _items(planned) == _items(seen)
 
@@ -81,6 +86,7 @@ _RULES: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     ("memlock", _limit_at_least),
     ("taints", _same_set),
     ("timezone", _same_zone),
+    ("virtual_media", _same_image),
 )
 """Rules by the beginning of a fact's name."""
 

@@ -12,6 +12,7 @@ from coldaisle.plan.install import consent_of, disks_of, is_installed
 from coldaisle.plan.management import DEFAULT_MTU_BYTES, boot_nic, management_addresses, management_interface
 from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
 from coldaisle.plan.placement import drawn_by_pool
+from coldaisle.spec.bmc import BmcSettings
 from coldaisle.spec.catalog import System, SystemNic
 from coldaisle.spec.hardware import NodeHardware
 from coldaisle.spec.node_pools import PlacedNode, PoolSpec
@@ -179,7 +180,25 @@ def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: Pool
         ca_file=site.bmc_ca_file,
         # A disk that an installer has not reached yet does not boot, and firmware goes on to the network.
         boot_order=BOOT_ORDERS["image-installed" if is_installed(context.spec, pool) else pool.boot],
+        settings=_bmc_settings(context.spec.catalog.systems[node.system], hardware, pool.bmc),
     )
+
+
+def _bmc_settings(system: System, hardware: NodeHardware, wanted: BmcSettings) -> dict[str, str | int | bool]:
+    """Return the facts of a BMC's settings; a boot port without a known MAC address has none (a check tells)."""
+    facts: dict[str, str | int | bool] = {}
+    if wanted.boot_mode and system.firmware:
+        facts["boot_mode"] = system.firmware
+    if wanted.secure_boot is not None:
+        facts["secure_boot"] = "on" if wanted.secure_boot else "off"
+    mac = hardware.macs.get(boot_nic(system))
+    if wanted.boot_nic and mac:
+        facts["boot_nic"] = mac.lower()
+    if wanted.boot_override:
+        facts["boot_override"] = wanted.boot_override
+    if wanted.virtual_media:
+        facts["virtual_media"] = wanted.virtual_media
+    return facts | {f"bios.{name}": value for name, value in sorted(wanted.bios.items())}
 
 
 def _labels(spec: SiteSpec, node: PlacedNode, pool: PoolSpec) -> dict[str, str]:

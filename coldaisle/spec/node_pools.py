@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
+from coldaisle.spec.bmc import BmcSettings
 from coldaisle.spec.install import InstallSpec
 from coldaisle.spec.power import PowerCap, ShelfRedundancy
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
@@ -102,6 +103,7 @@ class PoolSpec(SpecModel):
     shelf_redundancy: ShelfRedundancy | None = None
     """What may fail of the power shelves of a rack-scale system; it has no default, and such a system needs it."""
     os: OsSpec = OsSpec()
+    bmc: BmcSettings = BmcSettings()
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] | None = None
     """Kubernetes taints `key=value:Effect`; left out, a training pool is tainted with its role."""

@@ -18,6 +18,14 @@ Enabled = Literal["Disabled", "Once", "Continuous"]
 NETWORK = "Pxe"
 DISK = "Hdd"
 
+BIOS: Mapping[str, Any] = {
+    "ProcTurboMode": "Enabled",
+    "NicBoot1": "NetworkBoot",
+    "QuietBoot": False,
+    "NumCores": 10,
+}
+"""BIOS attributes that a machine comes with: some of those in the registry of sushy-tools, one read-only."""
+
 
 class Board:
     """
@@ -77,6 +85,27 @@ class Board:
         with self._lock:
             write_json(self._file, read_json(self._file) | settings)
 
+    # -- firmware settings --------------------------------------------------------------------------------------
+    @property
+    def bios(self) -> dict[str, Any]:
+        """The firmware's settings in force, by their names."""
+        known: dict[str, Any] = read_json(self._file).get("bios", {})
+        return {**BIOS, **known}
+
+    @property
+    def staged_bios(self) -> dict[str, Any]:
+        """The settings that firmware takes over at the next power-on."""
+        staged: dict[str, Any] = read_json(self._file).get("staged_bios", {})
+        return staged
+
+    def stage_bios(self, wanted: Mapping[str, Any]) -> None:
+        """Keep settings for the next power-on."""
+        self._keep(staged_bios={**self.staged_bios, **wanted})
+
+    def _apply_bios(self) -> None:
+        if self.staged_bios:
+            self._keep(bios={**self.bios, **self.staged_bios}, staged_bios={})
+
     # -- power limit --------------------------------------------------------------------------------------------
     @property
     def power_limit_w(self) -> float | None:
@@ -98,6 +127,7 @@ class Board:
         with self._lock:
             if self.is_on() or "bmc-no-power" in self.faults:
                 return
+            self._apply_bios()
             device, enabled = self.boot_override
             network = device == NETWORK and enabled != "Disabled"
             self._switch.turn_on(self.machine, network_boot=network, boot_once=network and enabled == "Once")

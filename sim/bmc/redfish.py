@@ -22,6 +22,7 @@ from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from sim.bmc.bios import SECURE_BOOT, attributes, bios_views, stage
 from sim.bmc.board import NETWORK, Board, Enabled
 from sim.bmc.limits import add_limits, link_limits
 
@@ -111,6 +112,22 @@ class BoardDriver(AbstractSystemsDriver):  # type: ignore[misc]  # sushy-tools h
         nics = self._get(identity).machine.nics
         return [{"id": nic.mac, "mac": nic.mac} for nic in nics if nic.mac]
 
+    def get_bios(self, identity: str) -> dict[str, Any]:
+        """Return the BIOS attributes in force."""
+        return attributes(self._get(identity))
+
+    def set_bios(self, identity: str, wanted: dict[str, Any]) -> None:
+        """Ask for BIOS attributes for the next power-on."""
+        stage(self._get(identity), wanted)
+
+    def get_secure_boot(self, identity: str) -> bool:
+        """Return whether this boot was a secure one."""
+        return bool(self._get(identity).bios.get(SECURE_BOOT))
+
+    def set_secure_boot(self, identity: str, secure: bool) -> None:  # noqa: FBT001 - sushy-tools' signature
+        """Ask for secure boot, or against it, for the next power-on."""
+        stage(self._get(identity), {SECURE_BOOT: bool(secure)})
+
     def get_boot_image(self, identity: str, device: str) -> tuple[None, bool, bool]:
         """Return that nothing is in a virtual drive."""
         self._get(identity)
@@ -165,6 +182,7 @@ type(_APP).systems = property(lambda _: _DRIVER)
 _APP.before_request(_disable_override)
 _APP.after_request(_complete_system)
 _APP.after_request(link_limits)
+_APP.after_request(bios_views(_board.get))
 add_limits(_APP, _board.get)
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import settle_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from werkzeug.serving import make_server
 
 from coldaisle.plan.model import SitePlan
@@ -205,6 +205,25 @@ def test_our_own_client_sets_a_power_limit_and_reads_it_back(url: str, board: Bo
     assert changes == [{"fact": "power_limit_w", "seen": "none", "planned": "450"}]
     assert board.power_limit_w == 450
     assert settle_bmc(bmc, {"power_limit_w": "450"}, 5, check=False) == []
+
+
+def test_our_own_client_sets_firmware_with_the_power_on_and_reads_it_back(url: str, board: Board) -> None:
+    """What firmware takes over waits for the power-on, and the registry's types are kept."""
+    bmc = RedfishBmc(Access(url, "admin", PASSWORD, timeout_s=5))
+    wanted = {"bios.QuietBoot": "true", "bios.ProcTurboMode": "Disabled", "secure_boot": "on", "boot_override": "none",
+              "virtual_media": "none", "boot_mode": "bios", "power": "on"}  # fmt: skip
+    seen = {change["fact"]: change["seen"] for change in settle_bmc(bmc, wanted, 5, check=False)}
+    assert seen == {"secure_boot": "off", "bios.QuietBoot": "false", "bios.ProcTurboMode": "Enabled", "power": "off"}
+    assert (board.bios["QuietBoot"], board.bios["ProcTurboMode"], board.staged_bios) == (
+        True,
+        "Disabled",
+        {},
+    )
+    assert settle_bmc(bmc, wanted, 5, check=False) == []
+    with pytest.raises(BmcError, match="bios-value: the plan wants 12 for NumCores, and it is read-only"):
+        settle_bmc(bmc, {"bios.NumCores": "12"}, 5, check=False)
+    (left,) = settle_bmc(bmc, {"bios.QuietBoot": "false"}, 5, check=False)
+    assert (left["pending"], board.bios["QuietBoot"]) == (True, True)
 
 
 def test_both_resources_show_and_set_one_limit(board: Board, redfish: Callable[..., tuple[int, Any]]) -> None:

@@ -86,6 +86,29 @@ def test_a_power_cap_reaches_the_machines(site: Path, edit: Edit) -> None:
     assert 350 <= drawn < 351
 
 
+def test_settings_of_a_pools_bmcs_are_facts_of_its_play(site: Path, edit: Edit) -> None:
+    """Each setting that the pool has is a fact under its name, and none that it has not; the port goes by its MAC."""
+    assert "boot_mode" not in host_vars(plan_site(load_site(site)), "r01-n01")["bmc_facts"]
+    wanted = (
+        "boot_mode: true, secure_boot: false, boot_nic: true, boot_override: none, bios: {Sriov: Enabled, EGM: true}"
+    )
+    edit("node_pools.yaml", "    boot: network\n", f"    boot: network\n    bmc: {{{wanted}}}\n")
+    plan = plan_site(load_site(site))
+    settings = {
+        "boot_mode": "bios",
+        "secure_boot": "off",
+        "boot_nic": "52:54:00:01:01:01",
+        "boot_override": "none",
+        "bios.EGM": True,
+        "bios.Sriov": "Enabled",
+    }
+    bmc = node_of(plan, "r01-n01").bmc
+    assert bmc is not None
+    assert bmc.settings == settings
+    assert host_vars(plan, "r01-n01")["bmc_facts"] == {"power": "on", "boot_order": "pxe", **settings}
+    assert "boot_mode" not in host_vars(plan, "r01-n02")["bmc_facts"]
+
+
 def test_p8_a_cap_of_each_gpu_limits_the_node(site: Path, edit: Edit) -> None:
     """P8: 600 W for each of eight GPUs of 700 W leave a DGX H100 of 10.2 kW at 9.4 kW."""
     edit("node_pools.yaml", "system: sim-guest", "system: dgx-h100")

@@ -35,7 +35,8 @@ class BmcPlan:
     A node's management controller.
 
     `credentials` names where user and password are read from (never a value): `file:PATH` of a YAML file with
-    `username` and `password`, or `env:PREFIX` for PREFIX_USERNAME and PREFIX_PASSWORD.
+    `username` and `password`, or `env:PREFIX` for PREFIX_USERNAME and PREFIX_PASSWORD. `settings` are further facts
+    that it makes true, by their names.
     """
 
     address: str
@@ -44,6 +45,7 @@ class BmcPlan:
     credentials: str
     ca_file: str | None
     boot_order: tuple[str, ...]
+    settings: Mapping[str, str | int | bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

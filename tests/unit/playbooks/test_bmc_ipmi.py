@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, reach_power
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 
 Start = Callable[..., IpmiBmc]
 FAKE = Path(__file__).with_name("fake_ipmi.py")

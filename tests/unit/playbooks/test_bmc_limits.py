@@ -9,9 +9,10 @@ import pytest
 from ansible_collections.coldaisle.site.plugins.filter.facts import bmc_facts
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import read_bmc, settle_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import read_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 
 from coldaisle.drift import equality
 from tests.unit.playbooks.fake_redfish import CHASSIS, PASSWORD, USER, Machine, serve

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, reach_power
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import connect, read_bmc, settle_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import connect, read_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 
 from tests.unit.playbooks.fake_redfish import PASSWORD, SYSTEM, USER, Machine, serve
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import SETTINGS
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_FACTS, different
 
-BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w"})
+BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", *SETTINGS})
 NODE_FACTS = frozenset({"label", "taints", "node_ready"})
 
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of
 
 Answer = TypeVar("Answer")
 
 POLL_S = 1.0
-SETTLE_AFTER_OFF_S = 5.0
-"""A BMC that gets "on" right after "off" may lose it (NVIDIA infra-controller, PR 708)."""
+SETTLE_AFTER_OFF_S = habits_of(Identity()).settle_after_off_s
+RESEND_S = habits_of(Identity()).resend_on_s
+"""A power command that has changed nothing for so long is sent again: it may have been lost."""
 
 RETRIES = 5
 RETRY_S = 3.0
-"""Some BMCs refuse for some seconds after a power change or during POST (iLO, iDRAC; ironic's release notes)."""
+"""How often, and how long after, a BMC is asked again that cannot do it now."""
 
 
 class BmcError(Exception):
@@ -32,7 +37,12 @@ class BmcError(Exception):
 
 
 class BusyError(Exception):
-    """The BMC cannot do it now and may do it in some seconds."""
+    """The BMC cannot do it now and may do it in some seconds; `patience_s` is how long that may take at least."""
+
+    def __init__(self, text: str, patience_s: float = 0.0) -> None:
+        """Keep the BMC's words and the patience that they ask for."""
+        super().__init__(text)
+        self.patience_s = patience_s
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,57 @@ class Bmc(Protocol):
         """Ask for a limit of so many watts."""
 
 
+def text_of(value: object) -> str:
+    """Return a value of JSON or YAML in the form of a fact: true and false in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a setting is now, and what it becomes at the next reset (None: the same)."""
+
+    now: str
+    then: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Return both in words."""
+        return self.now if self.then in {None, self.now} else f"{self.now}, {self.then} after a reset"
+
+
+@dataclass
+class Inventory:
+    """
+    Parts by their kind, each with what it is; `gaps` says for each kind that is missing or incomplete why.
+
+    Kinds: `system` (one), `processors`, `gpus`, `memory`, `ports`, `drives`. A part that the BMC lists and does not
+    show is a gap, and the others stay.
+    """
+
+    parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    gaps: dict[str, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class SettingsBmc(Protocol):
+    """What a BMC adds that can change more than power and boot device; a setting is named as the plan's fact is."""
+
+    def setting(self, name: str) -> Setting:
+        """
+        Return a setting.
+
+        Raises:
+            BmcError: the BMC has no such setting.
+
+        """
+
+    def change_settings(self, wanted: Mapping[str, str]) -> None:
+        """Ask for settings, of one kind each time; some hold at once, others after a reset."""
+
+    def inventory(self) -> Inventory:
+        """Return what hardware the BMC shows, and what it does not tell."""
+
+
 def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:
     """
     Bring a machine to a power state, and wait until it is really there.
@@ -77,8 +138,12 @@ def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:
 
     """
     retried(lambda: bmc.set_power(state))
-    deadline = time.monotonic() + timeout_s
+    sent = time.monotonic()
+    deadline = sent + timeout_s
     while retried(bmc.power) != state:
+        if time.monotonic() > sent + RESEND_S:
+            sent = time.monotonic()
+            retried(lambda: bmc.set_power(state))
         if time.monotonic() > deadline:
             raise BmcError(
                 "power-not-reached",
@@ -92,17 +157,18 @@ def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:
 
 def retried(call: Callable[[], Answer]) -> Answer:
     """
-    Return what `call` returns; a busy BMC is asked again a few times.
+    Return what `call` returns; a busy BMC is asked again a few times, or as long as its words ask for.
 
     Raises:
         BmcError: it stayed busy.
 
     """
-    for attempt in range(1, RETRIES + 1):
+    started = time.monotonic()
+    for attempt in itertools.count(1):
         try:
             return call()
         except BusyError as error:
-            if attempt == RETRIES:
+            if attempt >= RETRIES and time.monotonic() >= started + error.patience_s:
                 raise BmcError(
                     "busy", str(error), "whether the machine is in POST, or a BMC task is running"
                 ) from error

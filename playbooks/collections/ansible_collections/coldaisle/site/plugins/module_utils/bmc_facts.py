@@ -1,11 +1,18 @@
-"""A BMC's facts, read and settled with one login."""
+"""A BMC's facts, read with one login."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, Bmc, BmcError, reach_power, retried
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import (
+    Access,
+    Bmc,
+    BmcError,
+    Setting,
+    SettingsBmc,
+    retried,
+)
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_credentials
 
@@ -17,6 +24,9 @@ ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
     "timeout_s": {"type": "float", "default": 20.0},
 }
 """Options of both BMC modules. `credentials` is a reference, so it may be shown."""
+
+SETTINGS = ("boot_mode", "secure_boot", "bios", "boot_nic", "virtual_media", "boot_override")
+"""Facts that only Redfish has; those of `bios` go by the attribute's name behind a dot."""
 
 
 def connect(params: dict[str, Any]) -> Bmc:
@@ -47,52 +57,57 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
         bmc = connect(params)
     except (BmcError, FactError) as error:
         return seen, dict.fromkeys(names, str(error))
-    readers = _readers(bmc)
     for name in names:
         try:
-            seen[name] = retried(readers[name])
-        except KeyError:
-            errors[name] = f"{name} is not a fact of a BMC; the facts are {', '.join(readers)}"
+            seen[name] = read_fact(bmc, name).text
         except BmcError as error:
             errors[name] = str(error)
     return seen, errors
 
 
-def _readers(bmc: Bmc) -> dict[str, Callable[[], str]]:
-    """Return what reads each fact, in the order in which they are settled."""
-    return {"boot_order": bmc.first_boot_device, "power": bmc.power, "power_limit_w": bmc.power_limit}
-
-
-def settle_bmc(bmc: Bmc, planned: dict[str, str], timeout_s: float, *, check: bool) -> list[dict[str, str]]:
+def read_parts(params: dict[str, Any]) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
     """
-    Make boot order, power and power limit true, in this order, and read each back. Return what did not fit at first.
-
-    The limit comes last: many BMCs take and show one only while the machine is on.
+    Return the parts that a BMC shows by their kind, and for each kind that is incomplete why.
 
     Raises:
-        BmcError: the BMC refused, or took a command without following it.
+        BmcError: the BMC cannot be reached, or its protocol tells no parts.
+        FactError: the credentials cannot be read.
 
     """
-    changes = []
-    for name, read in _readers(bmc).items():
-        if name not in planned:
-            continue
-        seen = retried(read)
-        if seen == planned[name]:
-            continue
-        changes.append({"fact": name, "seen": seen, "planned": planned[name]})
-        if not check:
-            _set(bmc, name, planned[name], timeout_s)
-    return changes
+    found = with_settings(connect(params), "inventory").inventory()
+    return found.parts, found.gaps
 
 
-def _set(bmc: Bmc, name: str, value: str, timeout_s: float) -> None:
-    if name == "power":
-        reach_power(bmc, value, timeout_s)
-        return
-    limit = name == "power_limit_w"
-    retried(lambda: bmc.set_power_limit(int(value)) if limit else bmc.set_first_boot_device(value))
-    seen = retried(_readers(bmc)[name])
-    if seen != value:
-        what = f"power limit {value} W" if limit else f"boot device {value}"
-        raise BmcError("not-kept", f"the BMC took {what} and shows {seen}", "the BMC's firmware version")
+def read_fact(bmc: Bmc, name: str) -> Setting:
+    """
+    Return one fact.
+
+    Raises:
+        BmcError: there is no such fact, or the BMC does not tell it.
+
+    """
+    readers: dict[str, Callable[[], str]] = {
+        "boot_order": bmc.first_boot_device,
+        "power": bmc.power,
+        "power_limit_w": bmc.power_limit,
+    }
+    if name in readers:
+        return Setting(retried(readers[name]))
+    if name.partition(".")[0] not in SETTINGS:
+        known = ", ".join((*readers, *SETTINGS))
+        raise BmcError("no-fact", f"{name} is not a fact of a BMC", f"the facts, which are {known}")
+    settings = with_settings(bmc, name)
+    return retried(lambda: settings.setting(name))
+
+
+def with_settings(bmc: Bmc, name: str) -> SettingsBmc:
+    """
+    Return the BMC as one that has settings.
+
+    Raises:
+        BmcError: its protocol has none.
+
+    """
+    if isinstance(bmc, SettingsBmc):
+        return bmc
+    raise BmcError("not-over-ipmi", f"{name} is not read or set over IPMI", "bmc_protocol of the node: redfish does")

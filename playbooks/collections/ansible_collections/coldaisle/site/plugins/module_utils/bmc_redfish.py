@@ -2,96 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import sushy
 import sushy.auth
 import sushy.connector
-import sushy.exceptions
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, BusyError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, Inventory, Setting
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_bios import BiosSettings
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot import BootSettings
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_inventory import read_inventory
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_limits import Limit, find_limit
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_media import Media
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of, vendor_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Json, Resource, Wire, path_of
 
-NAMES = {"Pxe": "pxe", "UefiHttp": "pxe", "Hdd": "disk"}
-"""Redfish's boot sources in the plan's words."""
-
-TARGETS = {"pxe": ("Pxe", "UefiHttp"), "disk": ("Hdd",)}
-"""Boot sources to choose from, the first that the BMC allows; a vendor's name says too little (sushy's own notes)."""
-
-BUSY_SIGNS = (
-    "InvalidOperationForSystemState",
-    "UnableToModifyDuringSystemPOST",
-    "SYS518",
-    "NoValidSession",
-    "currently unable",
-    "ServiceTemporarilyUnavailable",
-)
-"""Words of BMCs that are not ready yet: iLO, Supermicro, iDRAC, and the base registry."""
-
-DROPPED_SIGNS = ("RemoteDisconnected", "Connection reset", "Broken pipe")
-"""Words of a BMC that closed a connection which it had kept: the same question on a new one is answered."""
-
-NETWORK_SIGNS = ("pxe", "network", "ipv4", "ipv6", "nic.", "mac(")
-"""Signs of a network boot option in its name or UEFI path, for BMCs that give no alias."""
+VIRTUAL_CD_ONCE = "cd once"
 
 
 class RedfishBmc:
     """A BMC over Redfish; basic authentication, since sessions are few and outlive a broken run."""
 
     def __init__(self, access: Access) -> None:
-        """Connect, and find the one system of this BMC."""
+        """Connect, and find the one system of this BMC, and whose it is."""
         url = access.address if "://" in access.address else f"https://{access.address}"
-        self._connector = sushy.connector.Connector(
+        connector = sushy.connector.Connector(
             url,
             verify=access.ca_file or True,
             default_request_timeout=access.timeout_s,
             connect_timeout=access.timeout_s / 2,
             server_side_retries=1,
         )
-        root = _asked(
-            lambda: sushy.Sushy(
-                url, connector=self._connector, auth=sushy.auth.BasicAuth(access.username, access.password)
-            )
+        self._wire = Wire(connector, habits_of(Identity()))
+        asked = self._wire.asked
+        self._root = asked(
+            lambda: sushy.Sushy(url, connector=connector, auth=sushy.auth.BasicAuth(access.username, access.password))
         )
-        members = _asked(lambda: root.get_system_collection().get_members())
-        if len(members) != 1:
-            names = ", ".join(member.identity for member in members) or "none"
-            raise BmcError("not-one-system", f"the BMC shows {len(members)} systems ({names})", "the BMC's address")
-        self._system = members[0]
-        self._root = root
+        systems = asked(lambda: self._root.get_system_collection().members_identities)
+        host, self._baseboards = _host_of([str(path) for path in systems], self._wire.habits.not_hosts)
+        self._system = asked(lambda: self._root.get_system(host))
+        self.identity = identity_of(self._root.json, self._system.json)
+        self._wire = Wire(connector, habits_of(self.identity))
+        self._boot = BootSettings(self._wire, self._system.path)
+        self._media = Media(self._wire, self._system.path)
+        registries = path_of(self._root.json.get("Registries"))
+        self._bios = BiosSettings(self._wire, self._system.path, registries, self._boot)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._wire.connector.close()
 
     def power(self) -> str:
         """Return `on` or `off`; a machine on its way is not there yet."""
-        _asked(lambda: self._system.refresh(force=True))
+        self._wire.asked(lambda: self._system.refresh(force=True))
         state = self._system.power_state
         return state.value.lower() if state else "unknown"
 
     def set_power(self, state: str) -> None:
         """Ask for a power state."""
         kind = sushy.ResetType.ON if state == "on" else sushy.ResetType.FORCE_OFF
-        _asked(lambda: self._system.reset_system(kind))
+        self._wire.asked(lambda: self._system.reset_system(kind))
 
     def first_boot_device(self) -> str:
         """Return the first of the boot order where the BMC has one, else its lasting override."""
-        _asked(lambda: self._system.refresh(force=True))
-        boot = self._system.json.get("Boot") or {}
-        if boot.get("BootSourceOverrideEnabled") == "Continuous":
-            source = str(boot.get("BootSourceOverrideTarget"))
-            return NAMES.get(source, source.lower())
-        order = boot.get("BootOrder") or []
-        if order:
-            return next((kind for reference, kind in self._options() if reference == order[0]), str(order[0]))
-        once = boot.get("BootSourceOverrideEnabled") == "Once"
-        return f"{NAMES.get(str(boot.get('BootSourceOverrideTarget')), 'other')} once" if once else "default"
+        return self._boot.first_device()
 
     def set_first_boot_device(self, device: str) -> None:
         """Move the device to the front of the boot order, or override the boot source for good."""
-        boot = self._system.json.get("Boot") or {}
-        order = list(boot.get("BootOrder") or [])
-        if order:
-            self._reorder(order, device)
-        else:
-            self._override(boot, device)
+        self._boot.set_first_device(device)
 
     def power_limit(self) -> str:
         """Return what the chassis is kept under, in watts, or `none`."""
@@ -107,79 +85,87 @@ class RedfishBmc:
         """
         limit = self._limit()
         limit.check(watts)
-        _asked(lambda: self._connector.patch(limit.path, data=limit.change(watts), etag=limit.etag))
+        self._wire.patch(Resource(limit.path, {}, limit.etag), limit.change(watts))
+
+    def setting(self, name: str) -> Setting:
+        """
+        Return a setting: `boot_mode`, `secure_boot`, `boot_nic`, `boot_override`, `virtual_media`, or `bios.NAME`.
+
+        Raises:
+            BmcError: the BMC does not have it.
+
+        """
+        kind, _, attribute = name.partition(".")
+        if kind == "bios":
+            return self._bios.attribute(attribute)
+        readers: dict[str, Callable[[], str | Setting]] = {
+            "boot_mode": self._bios.boot_mode,
+            "secure_boot": self._bios.secure_boot,
+            "boot_nic": self._boot.first_nic,
+            "boot_override": self._override,
+            "virtual_media": self._media.image,
+        }
+        shown = readers[kind]()
+        return shown if isinstance(shown, Setting) else Setting(shown)
+
+    def change_settings(self, wanted: Mapping[str, str]) -> None:
+        """
+        Ask for settings of one kind; BIOS attributes go together, since a second request may be refused until a reset.
+
+        Raises:
+            BmcError: the BMC does not take one.
+
+        """
+        attributes = {name.partition(".")[2]: value for name, value in wanted.items() if name.startswith("bios.")}
+        if attributes:
+            self._bios.set_attributes(attributes)
+        writers: dict[str, Callable[[str], None]] = {
+            "boot_mode": self._bios.set_boot_mode,
+            "secure_boot": self._bios.set_secure_boot,
+            "boot_nic": self._boot.set_first_nic,
+            "boot_override": self._set_override,
+            "virtual_media": self._media.set_image,
+        }
+        for name, value in wanted.items():
+            if not name.startswith("bios."):
+                writers[name](value)
+
+    def inventory(self) -> Inventory:
+        """Return what hardware the BMC shows, and what it does not tell."""
+        return read_inventory(self._wire, self._system.path, self._baseboards)
+
+    def _override(self) -> str:
+        own = self._media.has_own_boot and self._media.boots_once()
+        return VIRTUAL_CD_ONCE if own else self._boot.override()
+
+    def _set_override(self, wanted: str) -> None:
+        if wanted == VIRTUAL_CD_ONCE and self._media.has_own_boot:
+            self._media.boot_once()
+        else:
+            self._boot.set_override(wanted)
 
     def _limit(self) -> Limit:
-        limit: Limit = _asked(lambda: find_limit(self._connector, self._system, self._root))
-        return limit
-
-    def _override(self, boot: dict[str, Any], device: str) -> None:
-        allowed = boot.get("BootSourceOverrideTarget@Redfish.AllowableValues") or list(TARGETS[device])
-        target = next((target for target in TARGETS[device] if target in allowed), None)
-        if target is None:
-            raise BmcError("no-such-boot-source", f"the BMC offers {', '.join(allowed)}", "the BIOS's boot settings")
-        # Supermicro forgets what is not sent with the target; others answer 400 to a mode that nobody asked for.
-        supermicro = "supermicro" in str(self._system.manufacturer or "").lower()
-        mode = sushy.BootSourceOverrideMode(boot["BootSourceOverrideMode"]) if supermicro else None
-        _asked(
-            lambda: self._system.set_system_boot_options(
-                target=sushy.BootSource(target), enabled=sushy.BootSourceOverrideEnabled.CONTINUOUS, mode=mode
-            )
-        )
-
-    def _reorder(self, order: list[str], device: str) -> None:
-        """Put all options of the device first and keep the order within; by the settings resource where it has it."""
-        kinds = dict(self._options())
-        fresh = sorted(order, key=lambda reference: kinds.get(reference) != device)
-        if kinds.get(fresh[0]) != device:
-            raise BmcError("no-such-boot-source", f"no boot option is a {device}: {kinds}", "the BIOS's boot settings")
-        path = self._system.path
-        settings = (self._system.json.get("@Redfish.Settings") or {}).get("SettingsObject", {}).get("@odata.id")
-        if settings and "BootOrder" in (_asked(lambda: self._connector.get(settings).json()).get("Boot") or {}):
-            path = settings
-        _asked(lambda: self._connector.patch(path, data={"Boot": {"BootOrder": fresh}}))
-
-    def _options(self) -> Iterator[tuple[str, str]]:
-        """Yield each boot option's reference and what it boots from; parts may be empty or null (Dell)."""
-        boot = self._system.json.get("Boot") or {}
-        folder = (boot.get("BootOptions") or {}).get("@odata.id")
-        members = _asked(lambda: self._connector.get(folder).json()).get("Members", []) if folder else []
-        for member in members:
-            option = _asked(lambda path=member["@odata.id"]: self._connector.get(path).json())
-            yield str(option.get("BootOptionReference") or option.get("Id")), _kind_of(option)
+        return self._wire.asked(lambda: find_limit(self._wire.connector, self._system, self._root))
 
 
-def _kind_of(option: dict[str, Any]) -> str:
-    alias = option.get("Alias")
-    if alias in NAMES:
-        return NAMES[alias]
-    words = f"{option.get('DisplayName') or ''} {option.get('UefiDevicePath') or ''}".lower()
-    return "pxe" if any(sign in words for sign in NETWORK_SIGNS) else "disk"
+def _host_of(systems: list[str], not_hosts: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """
+    Return the path of the one system that is a host, and those of the others.
+
+    Raises:
+        BmcError: there is none, or more than one.
+
+    """
+    parts = tuple(path for path in systems if path.rstrip("/").rpartition("/")[2].startswith(not_hosts))
+    hosts = [path for path in systems if path not in parts]
+    if len(hosts) != 1:
+        names = ", ".join(hosts or parts) or "none"
+        raise BmcError("not-one-system", f"the BMC shows {len(hosts)} systems ({names})", "the BMC's address")
+    return hosts[0], parts
 
 
-def _asked(call: Any) -> Any:  # noqa: ANN401  # whatever sushy returns
-    """Return what `call` returns; errors of the library become ours."""
-    try:
-        return call()
-    except sushy.exceptions.AccessError as error:
-        raise BmcError("wrong-credentials", "the BMC refuses user or password", "the credentials file") from error
-    except sushy.exceptions.ConnectionError as error:
-        if any(sign in str(error) for sign in DROPPED_SIGNS):
-            raise BusyError(str(error)) from error
-        raise _connection_error(str(error)) from error
-    except sushy.exceptions.HTTPError as error:
-        text = f"{error.code}: {error.detail or error}"
-        if error.status_code in {409, 503} or any(sign in f"{text} {error.extended_info}" for sign in BUSY_SIGNS):
-            raise BusyError(text) from error
-        raise BmcError("refused", text, "the BMC's event log and its firmware version") from error
-    except sushy.exceptions.SushyError as error:
-        raise BmcError("unexpected-answer", str(error), "the BMC's firmware version") from error
-
-
-def _connection_error(text: str) -> BmcError:
-    lowered = text.lower()
-    if "certificate" in lowered or "ssl" in lowered:
-        return BmcError("tls", "the BMC's certificate is not one that we trust", "bmc_ca_file, and the clock of both")
-    if "timed out" in lowered or "timeout" in lowered:
-        return BmcError("no-answer", "the BMC did not answer in time", "its cable, address, and whether it hangs")
-    return BmcError("no-connection", text[-200:], "its address, and whether Redfish is switched on")
+def identity_of(root: Json, system: Json) -> Identity:
+    """Return whose BMC it is: the system's maker where it is a known one, else who made the Redfish service."""
+    oem = " ".join({**(root.get("Oem") or {}), **(system.get("Oem") or {})})
+    vendor = vendor_of(system.get("Manufacturer"), root.get("Vendor"), oem)
+    return Identity(vendor, str(system.get("Model") or ""))

@@ -1,13 +1,16 @@
 #!/usr/bin/python
-"""Settle boot order, power and power limit of a machine by its BMC."""
+"""Settle boot, firmware settings, power and power limit of a machine by its BMC."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: bmc
-short_description: Settle boot order, power and power limit of a machine by its BMC
+short_description: Settle boot, firmware settings, power and power limit of a machine by its BMC
 description:
   - Sets what a machine boots from first and its power, by Redfish or IPMI, and reads both back.
+  - Sets boot mode, secure boot and BIOS attributes by Redfish. They hold after a reset, which this module does for a
+    machine that it turns on anyway, and else only with I(may_reset).
+  - Sets the first network port of the boot order, the boot override and virtual media by Redfish.
   - Sets the power limit of its chassis by Redfish, and reads it back; a BMC without one is an error.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
@@ -28,9 +31,21 @@ options:
     description: CA certificate that the BMC's certificate is checked against.
     type: path
   facts:
-    description: Planned C(boot_order) (what comes first), C(power), and C(power_limit_w) in watts.
+    description:
+      - Planned C(boot_order) (what comes first), C(power), and C(power_limit_w) in watts.
+      - C(boot_mode) (C(uefi) or C(bios)), C(secure_boot) (C(on) or C(off)), C(bios.NAME) for an attribute of the BIOS.
+      - C(boot_nic), the MAC address of the first port in the boot order; C(boot_override), C(none), a device, or a
+        device and C(once); C(virtual_media), the URL of an image or C(none).
     type: dict
     required: true
+  may_reset:
+    description: Whether a machine that is on may be turned off and on to apply firmware settings.
+    type: bool
+    default: false
+  apply_timeout_s:
+    description: How long firmware may take to apply settings after the machine was turned on.
+    type: float
+    default: 1200
   power_timeout_s:
     description: How long the machine may take to reach the power state.
     type: float
@@ -51,6 +66,15 @@ EXAMPLES = r"""
     protocol: redfish
     credentials: file:~/.config/bmc.yaml
     facts: {boot_order: pxe, power: "on"}
+
+- name: Switch secure boot on, with a reset
+  delegate_to: localhost
+  coldaisle.site.bmc:
+    address: 192.0.2.7
+    protocol: redfish
+    credentials: file:~/.config/bmc.yaml
+    facts: {secure_boot: "on", bios.SriovGlobalEnable: Enabled}
+    may_reset: true
 """
 
 RETURN = r"""
@@ -59,11 +83,17 @@ changes:
   returned: always
   type: list
   elements: dict
+pending:
+  description: Facts that the BMC has taken and that hold only after a reset, which this run was not allowed to do.
+  returned: always
+  type: list
+  elements: str
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, one_at_a_time
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, connect, settle_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, one_at_a_time, text_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, connect
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 
 
@@ -74,19 +104,26 @@ def main() -> None:
             **ACCESS_OPTIONS,
             "facts": {"type": "dict", "required": True},
             "power_timeout_s": {"type": "float", "default": 60.0},
+            "apply_timeout_s": {"type": "float", "default": 1200.0},
+            "may_reset": {"type": "bool", "default": False},
         },
         supports_check_mode=True,
     )
     params = module.params
-    planned = {name: str(value) for name, value in params["facts"].items()}
+    planned = {name: text_of(value) for name, value in params["facts"].items()}
+    limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
     try:
         with one_at_a_time(params["address"]):
-            changes = settle_bmc(connect(params), planned, params["power_timeout_s"], check=module.check_mode)
+            changes = settle_bmc(connect(params), planned, params["power_timeout_s"], check=module.check_mode, **limits)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
     after = "".join(f"{change['fact']} = {change['planned']}\n" for change in changes)
-    module.exit_json(changed=bool(changes), changes=changes, diff={"before": before, "after": after})
+    pending = [change["fact"] for change in changes if change.get("pending")]
+    if pending:
+        module.warn(f"{', '.join(pending)}: asked for, in force after a reset of the machine (may_reset allows it)")
+    changed = any(change.get("sent", True) for change in changes)
+    module.exit_json(changed=changed, changes=changes, pending=pending, diff={"before": before, "after": after})
 
 
 if __name__ == "__main__":

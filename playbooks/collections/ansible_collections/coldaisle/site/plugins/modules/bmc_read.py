@@ -1,11 +1,11 @@
 #!/usr/bin/python
-"""Read boot order, power and power limit of a machine from its BMC."""
+"""Read boot, firmware settings, power and power limit of a machine from its BMC."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: bmc_read
-short_description: Read boot order, power and power limit of a machine from its BMC
+short_description: Read boot, firmware settings, power and power limit of a machine from its BMC
 description:
   - Reads with one login. A fact that cannot be read is listed with its reason and does not fail the task.
   - Runs on the deploy host, with sushy and pyghmi there.
@@ -27,7 +27,9 @@ options:
     description: CA certificate that the BMC's certificate is checked against.
     type: path
   facts:
-    description: Names of the facts, C(power), C(boot_order) and C(power_limit_w).
+    description:
+      - Names of the facts, C(power), C(boot_order), C(power_limit_w), and those of Redfish alone, C(boot_mode),
+        C(secure_boot), C(bios.NAME), C(boot_nic), C(boot_override) and C(virtual_media).
     type: list
     elements: str
     required: true
