@@ -154,7 +154,7 @@ def _nic(  # noqa: PLR0913, PLR0917 - what one port is made of
 
 def _ends(context: _Context, node: PlacedNode, name: str, port: _Port | None) -> tuple[str | None, str | None]:
     """Return address and gateway of a port; a member of a bond has neither, whatever its bond has (N7)."""
-    if End(device=node.name, port=name) in context.bonded:
+    if context.bonded and End(device=node.name, port=name) in context.bonded:
         return None, None
     if name == boot_nic(context.spec.catalog.systems[node.system]):
         return management_interface(context.spec, context.management[node.name])
