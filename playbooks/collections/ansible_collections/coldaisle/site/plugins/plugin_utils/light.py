@@ -7,6 +7,7 @@ seconds on an emulated host. Here the host gets the few modules of ours that a t
 
 from __future__ import annotations
 
+import ast
 import json
 from functools import cache
 from pathlib import Path
@@ -15,29 +16,7 @@ from typing import Any, ClassVar
 from ansible.plugins.action import ActionBase
 
 PACKAGE = "ansible_collections.coldaisle.site.plugins.module_utils"
-HOST_MODULES = (
-    "host",
-    "services",
-    "os_facts",
-    "rdma_facts",
-    "gpu_facts",
-    "service_facts",
-    "switch_changes",
-    "frr_sections",
-    "frr",
-    "sonic_sections",
-    "sonic",
-    "switch_systems",
-    "facts",
-    "run_read",
-    "run_settle",
-    "run_files",
-    "run_join",
-    "run_switch",
-    "disks",
-    "run_wipe",
-)
-"""What a host may need; it compiles only what it imports."""
+MODULES = Path(__file__).parents[1] / "module_utils"
 
 LOADER = """
 import sys
@@ -66,15 +45,32 @@ LAST_LINES = 3
 
 
 @cache
-def _sources() -> dict[str, str]:
-    folder = Path(__file__).parents[1] / "module_utils"
-    return {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in HOST_MODULES}
+def _sources(program: str) -> dict[str, str]:
+    """Return the sources of a program and of every module of ours that it imports, by name."""
+    found: dict[str, str] = {}
+    wanted = [f"run_{program}"]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = (MODULES / f"{name}.py").read_text(encoding="utf-8")
+            wanted += _imported(found[name])
+    return found
+
+
+def _imported(source: str) -> list[str]:
+    """Return the modules of ours that a source imports, wherever in it."""
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    whole = [alias.name for node in imports if node.module == PACKAGE for alias in node.names]
+    parts = [
+        node.module.removeprefix(f"{PACKAGE}.") for node in imports if (node.module or "").startswith(f"{PACKAGE}.")
+    ]
+    return whole + parts
 
 
 def script(program: str, params: dict[str, Any], *, check: bool) -> str:
     """Return the Python text that runs a program on a host and prints its result as JSON."""
     request = {"program": program, "params": params, "check": check}
-    return LOADER.format(payload=json.dumps([_sources(), PACKAGE, request]))
+    return LOADER.format(payload=json.dumps([_sources(program), PACKAGE, request]))
 
 
 class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
