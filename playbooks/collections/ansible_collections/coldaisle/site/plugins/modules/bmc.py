@@ -54,6 +54,14 @@ options:
     description: How long one answer of the BMC may take.
     type: float
     default: 20
+  vendor:
+    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
+    type: str
+    default: any
+  connections:
+    description: How many connections to this BMC all processes of the deploy host may hold together.
+    type: int
+    default: 2
 author:
   - The Coldaisle authors
 """
@@ -91,8 +99,8 @@ pending:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, one_at_a_time, text_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, connect
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, text_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, logged_in
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 
@@ -113,8 +121,8 @@ def main() -> None:
     planned = {name: text_of(value) for name, value in params["facts"].items()}
     limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
     try:
-        with one_at_a_time(params["address"]):
-            changes = settle_bmc(connect(params), planned, params["power_timeout_s"], check=module.check_mode, **limits)
+        with logged_in(params, changes=not module.check_mode) as bmc:
+            changes = settle_bmc(bmc, planned, params["power_timeout_s"], check=module.check_mode, **limits)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
