@@ -19,7 +19,7 @@ DEFAULT_MTU_BYTES = 1500
 API_SYSTEMS = frozenset({"cumulus", "eos"})
 """Operating systems of switches that are configured over HTTPS, from the deploy host."""
 
-VERBS = ("bmc", "os", "rdma", "gpu", "kubernetes", "verify")
+VERBS = ("bmc_firmware", "bmc", "os", "rdma", "gpu", "kubernetes", "verify")
 """The playbooks that run on a pool, in their order."""
 
 
@@ -120,6 +120,10 @@ def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
     return facts | dict(node.bmc.settings)
 
 
+def _firmware_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
+    return {f"firmware.{item.name}": item.version for item in pool.firmware} if node.bmc else {}
+
+
 def _os_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
     facts: dict[str, str | int | bool] = {
         "hostname": node.name,
@@ -179,6 +183,7 @@ def _verify_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
 
 
 _FACTS: dict[str, Callable[[SitePlan, PoolPlan, NodePlan], Facts]] = {
+    "bmc_firmware": _firmware_facts,
     "bmc": _bmc_facts,
     "os": _os_facts,
     "rdma": _rdma_facts,

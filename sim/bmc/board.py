@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from sim.bmc.accounts import Accounts
+from sim.bmc.firmware import Firmware
 from sim.fault_records import active_faults, delay_s
 from sim.machines import Machine
 from sim.power import PowerSwitch
@@ -43,6 +44,7 @@ class Board:
         self._switch = switch
         self.accounts = Accounts(state.bmcs / f"{machine.name}.accounts.json", credentials)
         self._file: Path = state.bmcs / f"{machine.name}.json"
+        self.firmware = Firmware(state.bmcs / f"{machine.name}.firmware.json")
         self._lock = threading.RLock()
         self._answers = 0
 

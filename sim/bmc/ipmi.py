@@ -156,7 +156,7 @@ class Front(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Any) -> None:  # noqa: ANN401 - asyncio's address
         """Take a request: drop it, or forward it now or later."""
-        if self._board.hangs():
+        if self._board.hangs() or self._board.firmware.away():
             return
         task = asyncio.get_running_loop().create_task(self._forward(data, addr))
         self._tasks.add(task)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +23,7 @@ from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
 from werkzeug.serving import BaseWSGIServer, make_server
 
-from sim.bmc import account_service
+from sim.bmc import account_service, update_service
 from sim.bmc.account_service import link_service
 from sim.bmc.bios import SECURE_BOOT, attributes, bios_views, stage
 from sim.bmc.board import NETWORK, Board, Enabled
@@ -186,8 +187,10 @@ _APP.after_request(_complete_system)
 _APP.after_request(link_limits)
 _APP.after_request(bios_views(_board.get))
 _APP.after_request(link_service("AccountService", account_service.SERVICE))
+_APP.after_request(link_service("Tasks", update_service.TASK_SERVICE))
 add_limits(_APP, _board.get)
 account_service.add_accounts(_APP, _board.get)
+update_service.add_updates(_APP, _board.get)
 
 
 class BmcGate:
@@ -203,6 +206,10 @@ class BmcGate:
         if self._board.hangs():
             time.sleep(HANG_S)
         time.sleep(self._board.next_delay_s())
+        if self._board.firmware.away():
+            # A BMC that starts again answers nobody: the connection ends.
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            return []
         if environ.get("PATH_INFO", "").rstrip("/") not in OPEN_PATHS and not self._is_known(environ):
             return _refuse(start_response)
         locked = account_service.account_to_change(self._board, _user(environ)[0], environ)

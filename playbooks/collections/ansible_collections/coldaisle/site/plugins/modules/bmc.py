@@ -12,6 +12,7 @@ description:
     machine that it turns on anyway, and else only with I(may_reset).
   - Sets the first network port of the boot order, the boot override and virtual media by Redfish.
   - Sets the power limit of its chassis by Redfish, and reads it back; a BMC without one is an error.
+  - Takes the lease of the node's power; a node that another run or a maintenance holds is refused, with its holder.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
   address:
@@ -62,6 +63,10 @@ options:
     description: How many connections to this BMC all processes of the deploy host may hold together.
     type: int
     default: 2
+  why:
+    description: What others are told who find the node's power held meanwhile.
+    type: str
+    default: bring-up
 author:
   - The Coldaisle authors
 """
@@ -98,11 +103,25 @@ pending:
   elements: str
 """
 
+import contextlib
+from typing import Any
+
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, text_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, logged_in
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+
+
+def _settled(params: dict[str, Any], planned: dict[str, str], *, check: bool) -> list[dict[str, Any]]:
+    """Settle as the one owner of the node's power; check mode takes no lease, since it changes nothing."""
+    limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
+    with contextlib.ExitStack() as stack:
+        if not check:
+            stack.enter_context(power_of(params["address"], params["why"]))
+        bmc = stack.enter_context(logged_in(params, changes=not check))
+        return settle_bmc(bmc, planned, params["power_timeout_s"], check=check, **limits)
 
 
 def main() -> None:
@@ -114,15 +133,14 @@ def main() -> None:
             "power_timeout_s": {"type": "float", "default": 60.0},
             "apply_timeout_s": {"type": "float", "default": 1200.0},
             "may_reset": {"type": "bool", "default": False},
+            "why": {"type": "str", "default": "bring-up"},
         },
         supports_check_mode=True,
     )
     params = module.params
     planned = {name: text_of(value) for name, value in params["facts"].items()}
-    limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
     try:
-        with logged_in(params, changes=not module.check_mode) as bmc:
-            changes = settle_bmc(bmc, planned, params["power_timeout_s"], check=module.check_mode, **limits)
+        changes = _settled(params, planned, check=module.check_mode)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
