@@ -73,8 +73,10 @@ class IpmiAccounts:
         self._allow(int(account.place))
 
     def disable(self, account: Account) -> None:
-        """Let nobody in by this user any more."""
-        self._password_command(int(account.place), DISABLE, "", "disable user")
+        """Let nobody in by this user any more, and show it: not every BMC tells whether a user is disabled."""
+        number = int(account.place)
+        self._password_command(number, DISABLE, "", "disable user")
+        self._command(SET_ACCESS, [CHANGE_BITS | THIS_CHANNEL, number, NO_ACCESS], "set user access")
 
     def remove(self, account: Account) -> None:
         """Disable a user and take its name."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, BusyError
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi_session import login_error, open_session
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi_session import login_error, open_session, split
 from pyghmi.exceptions import PyghmiException
+from pyghmi.ipmi.command import Command
 
 CHASSIS = 0
 """Network function of the chassis commands (IPMI 2.0, chapter 28)."""
@@ -35,10 +36,34 @@ class IpmiBmc:
     def __init__(self, access: Access, vendor: str = "any") -> None:
         """Log in with the cipher suite and privilege that work; an address may be HOST:PORT."""
         self._session = open_session(access, vendor)
+        self._access = access
 
     def close(self) -> None:
         """End the session: a BMC holds few, and keeps one that is left behind for a minute."""
         self._session.logout()
+
+    def sensors(self) -> Iterator[Any]:
+        """Yield pyghmi's readings of all sensors that the BMC describes."""
+        yield from self._told(lambda: list(self._library().get_sensor_data()))
+
+    def events(self) -> Iterator[Any]:
+        """Yield pyghmi's events of the system event log, the oldest first."""
+        yield from self._told(lambda: list(self._library().get_event_log()))
+
+    def _library(self) -> Command:
+        """Return pyghmi's commands over this session, which it finds by what we are logged in with."""
+        host, port = split(self._access.address)
+        login = {"userid": self._access.username.encode(), "password": self._access.password.encode()}
+        return Command(bmc=host, port=port, keepalive=False, **login)
+
+    def _told(self, call: Callable[[], list[Any]]) -> list[Any]:
+        try:
+            return call()
+        except (PyghmiException, NotImplementedError) as error:
+            told = login_error(str(error))
+            if told.kind != "no-connection":
+                raise told from error
+            raise BmcError("refused", str(error), "whether the BMC has sensors and an event log over IPMI") from error
 
     def power(self) -> str:
         """Return `on` or `off`."""

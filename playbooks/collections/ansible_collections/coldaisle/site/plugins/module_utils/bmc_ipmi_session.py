@@ -131,14 +131,20 @@ def _wants_another_suite(error: Exception) -> bool:
     return kind == "cipher" or (kind == "no-answer" and getattr(error, "answered", False))
 
 
+def split(address: str) -> tuple[str, int]:
+    """Return host and port of an address, which may name a port."""
+    host, _, port = address.partition(":")
+    return host, int(port or DEFAULT_PORT)
+
+
 def _login(access: Access, suite: int, privilege: str) -> Session:
-    host, _, port = access.address.partition(":")
+    host, port = split(access.address)
     # As bytes: pyghmi forgets a session that did not come up by this key, and would hand that one out again.
     return _KINDS[suite](
         bmc=host,
         userid=access.username.encode(),
         password=access.password.encode(),
-        port=int(port or DEFAULT_PORT),
+        port=port,
         privlevel=PRIVILEGES[privilege],
         keepalive=False,
     )
