@@ -182,6 +182,7 @@ def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: Pool
         boot_order=BOOT_ORDERS["image-installed" if is_installed(context.spec, pool) else pool.boot],
         settings=_bmc_settings(context.spec.catalog.systems[node.system], hardware, pool.bmc),
         default_credentials=site.bmc_default_credentials,
+        event_destination=site.bmc_event_destination if hardware.bmc_protocol == "redfish" else None,
     )
 
 

@@ -105,7 +105,7 @@ def _pxe_play(plan: SitePlan) -> Iterator[PlayPlan]:
 
 def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
     """
-    Power, the device that comes first in the boot order, the power limit of a pool with a cap, and the pool's settings.
+    Power, first boot device, the power limit of a pool with a cap, where events go, and the pool's settings.
 
     Only the first device is a fact: a BMC that knows boot overrides alone (IPMI, many Redfish ones) cannot tell more.
     Without a cap there is no such fact: a limit that somebody else has set is left alone.
@@ -117,6 +117,8 @@ def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
         facts["boot_order"] = node.bmc.boot_order[0]
     if node.power_limit_w is not None:
         facts["power_limit_w"] = node.power_limit_w
+    if node.bmc.event_destination is not None:
+        facts["event_destination"] = node.bmc.event_destination
     return facts | dict(node.bmc.settings)
 
 

@@ -19,6 +19,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils import bmc_firmware
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import Updater, Wanted, different, versions
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_images import check_image
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import HeldError, maintain, power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_service import Service
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import read_record, record_path
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_turns import turn
@@ -66,12 +67,12 @@ def board(tmp_path: Path) -> Board:
     """
     Return a board whose updates take 1.2 s, in which the BMC is away for a part.
 
-    Its clock goes on by 20 ms whenever it is looked at, so that no load of the machine makes a test miss a state.
+    Its clock goes on by 50 ms whenever it is looked at, so that no load of the machine makes a test miss a state.
     """
     found = make_board(tmp_path / "bmc", "admin", PASSWORD)
     ticks = itertools.count()
     course = Course(whole_s=1.2, away_from_s=0.4, away_until_s=0.9)
-    found.firmware = Firmware(tmp_path / "bmc/firmware.json", course, clock=lambda: 1e9 + 0.02 * next(ticks))
+    found.firmware = Firmware(tmp_path / "bmc/firmware.json", course, clock=lambda: 1e9 + 0.05 * next(ticks))
     return found
 
 
@@ -142,7 +143,7 @@ def test_a_task_that_ends_badly_is_told_in_the_bmcs_words(board: Board, service:
 def test_an_update_that_brings_another_version_is_found_out(service: Service, images: str) -> None:
     """The version is read back, not taken from the spec."""
     with pytest.raises(BmcError, match=r"not-kept: the update of BIOS ended, and the BMC shows 2\.5\.0, not 2\.6\.0"):
-        Updater(service, "other", 4).update(bios(images, "2.6.0"))
+        Updater(service, "other", 10).update(bios(images, "2.6.0"))
 
 
 def test_an_update_that_takes_too_long_is_no_failure_of_the_update(board: Board, service: Service, images: str) -> None:
@@ -212,6 +213,15 @@ def test_a_failure_stops_other_domains_until_it_is_made_right() -> None:
     ):
         pass
     with turn("firmware", "r01", "r01-n1", 1):
+        pass
+    with turn("firmware", "r02", "r02-n1", 1):
+        pass
+
+
+def test_a_machine_in_maintenance_stops_nobody_else() -> None:
+    """Its power is held by somebody, so it was not touched: the run tells it, and the other racks go on."""
+    maintain("192.0.2.7", "DIMM swap", 60, "ann@deploy")
+    with pytest.raises(HeldError), turn("firmware", "r01", "r01-n1", 1), power_of("192.0.2.7", "firmware update"):
         pass
     with turn("firmware", "r02", "r02-n1", 1):
         pass

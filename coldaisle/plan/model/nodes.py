@@ -36,8 +36,8 @@ class BmcPlan:
 
     `credentials` names where user and password are read from (never a value): `file:PATH` of a YAML file with
     `username` and `password`, or `env:PREFIX` for PREFIX_USERNAME and PREFIX_PASSWORD. `default_credentials` names in
-    the same form what it came with, None where nothing is rotated. `settings` are further facts that it makes true, by
-    their names.
+    the same form what it came with, None where nothing is rotated. `event_destination` is where it sends its events.
+    `settings` are further facts that it makes true, by their names.
     """
 
     address: str
@@ -48,6 +48,7 @@ class BmcPlan:
     boot_order: tuple[str, ...]
     settings: Mapping[str, str | int | bool]
     default_credentials: str | None = None
+    event_destination: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access
@@ -28,8 +29,8 @@ def test_sensors_of_the_newer_collection_are_taken_before_thermal(login: Login) 
     """A chassis with Sensors is read by them alone; one without by Thermal and Power; one with neither is no error."""
     first = f"{ROOT}/Chassis/1"
     tree: Tree = {ROOT: {"Chassis": at(f"{ROOT}/Chassis")}}
-    newer = {"Sensors": at(f"{first}/Sensors"), "Thermal": at(f"{first}/Thermal")}
-    older = {"Thermal": at(f"{ROOT}/Chassis/2/Thermal"), "Power": None}
+    newer: dict[str, Any] = {"Sensors": at(f"{first}/Sensors"), "Thermal": at(f"{first}/Thermal")}
+    older: dict[str, Any] = {"Thermal": at(f"{ROOT}/Chassis/2/Thermal"), "Power": None}
     tree |= collection(f"{ROOT}/Chassis", **{"1": newer, "2": older, "3": {}})
     inlet = {"Name": "Inlet", "Reading": 24.5, "ReadingUnits": "Cel", "Status": OK}
     supply = {"Name": "PSU 1", "Reading": None, "ReadingUnits": "W", "Status": {"State": "Absent"}}

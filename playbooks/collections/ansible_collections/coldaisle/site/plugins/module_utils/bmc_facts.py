@@ -18,8 +18,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CO
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_credentials
 
-FIRMWARE = "firmware."
-"""What the name of a fact begins with that is the version of an item of the firmware inventory."""
+BESIDE = ("firmware.", "event_destination")
+"""What the names of facts begin with that a BMC's system does not show (see bmc_beside)."""
 
 ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
     "address": {"type": "str", "required": True},
@@ -76,12 +76,18 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     seen: dict[str, Value] = {}
     errors: dict[str, str] = {}
     wanted = list(names)
-    firmware = [name for name in wanted if name.startswith(FIRMWARE)]
+    beside = [name for name in wanted if name.startswith(BESIDE)]
     try:
         with logged_in(params) as bmc:
-            _read(bmc, [name for name in wanted if name not in firmware], seen, errors)
-            if firmware:
-                _read_firmware(params, firmware, seen, errors)
+            _read(bmc, [name for name in wanted if name not in beside], seen, errors)
+            if beside:
+                from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
+                    read_beside,
+                )
+
+                found, why = read_beside(params, beside)
+                seen |= found
+                errors |= why
     except (BmcError, FactError) as error:
         return seen, dict.fromkeys([it for it in wanted if it not in seen], str(error)) | errors
     return seen, errors
@@ -93,22 +99,6 @@ def _read(bmc: Bmc, names: Iterable[str], seen: dict[str, Value], errors: dict[s
             seen[name] = read_fact(bmc, name).text
         except BmcError as error:
             errors[name] = str(error)
-
-
-def _read_firmware(
-    params: dict[str, Any], names: Iterable[str], seen: dict[str, Value], errors: dict[str, str]
-) -> None:
-    from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware_settle import (  # noqa: PLC0415
-        read_versions,
-    )
-
-    there = read_versions(params)
-    for name in names:
-        item = name.removeprefix(FIRMWARE)
-        if item in there:
-            seen[name] = there[item]
-        else:
-            errors[name] = f"the BMC has no firmware {item}; it shows {', '.join(sorted(there)) or 'none'}"
 
 
 def read_parts(params: dict[str, Any]) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:

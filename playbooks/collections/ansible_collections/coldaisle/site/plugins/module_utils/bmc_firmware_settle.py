@@ -5,19 +5,16 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import service_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import (
     Updater,
     Wanted,
     different,
-    versions,
 )
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_images import check_image
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_service import Service
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CONNECTIONS, connection
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_turns import turn
-from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_credentials
 
 WAIT_S = 4 * 3600.0
 """How long a machine waits for the turn of its failure domain: some domains with some updates each."""
@@ -34,7 +31,7 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
     """
     wanted = [Wanted(it["name"], it["version"], it["image"], it.get("target")) for it in params["items"]]
     digests = {it["image"]: it["sha256"] for it in params["items"]}
-    with contextlib.closing(_service(params)) as service:
+    with contextlib.closing(service_of(params)) as service:
         with _held(params, changes=False):
             found = list(different(service, wanted))
         changes = [{"fact": f"firmware.{it.name}", "seen": seen, "planned": it.version} for it, seen in found]
@@ -51,20 +48,6 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
             for item, _seen in different(service, wanted):
                 updater.update(item)
     return changes
-
-
-def read_versions(params: dict[str, Any]) -> dict[str, str]:
-    """Return the versions that a BMC shows, by item; the caller holds a connection."""
-    if params["protocol"] != "redfish":
-        raise BmcError("no-firmware", "IPMI shows no firmware inventory", "bmc_protocol of the node")
-    with contextlib.closing(_service(params)) as service:
-        return versions(service)
-
-
-def _service(params: dict[str, Any]) -> Service:
-    username, password = read_credentials(params["credentials"])
-    timeout_s = params.get("timeout_s") or 20.0
-    return Service(Access(params["address"], username, password, params.get("ca_file"), timeout_s))
 
 
 def _held(params: dict[str, Any], *, changes: bool) -> contextlib.AbstractContextManager[None]:

@@ -24,6 +24,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import (
 
 POLL_S = 0.5
 STOPPED_FOR_S = 3600.0
+UNTOUCHED = "held"
+"""Kind of the error of a machine whose power somebody else holds (bmc_lease)."""
 
 
 @contextlib.contextmanager
@@ -53,7 +55,8 @@ def turn(work: str, domain: str, member: str, timeout_s: float) -> Iterator[None
         yield
         failure = None
     except Exception as error:
-        failure = str(error)
+        # A machine that somebody else holds was not touched, so nothing went wrong with it.
+        failure = None if getattr(error, "kind", None) == UNTOUCHED else str(error)
         raise
     finally:
         _leave(place, domain, member, failure)

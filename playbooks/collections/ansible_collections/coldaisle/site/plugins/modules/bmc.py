@@ -33,7 +33,7 @@ options:
     type: path
   facts:
     description:
-      - Planned C(boot_order) (what comes first), C(power), and C(power_limit_w) in watts.
+      - Planned C(boot_order) (what comes first), C(power), C(power_limit_w) in watts, C(event_destination), a URL.
       - C(boot_mode) (C(uefi) or C(bios)), C(secure_boot) (C(on) or C(off)), C(bios.NAME) for an attribute of the BIOS.
       - C(boot_nic), the MAC address of the first port in the boot order; C(boot_override), C(none), a device, or a
         device and C(once); C(virtual_media), the URL of an image or C(none).
@@ -108,7 +108,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, text_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, logged_in
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, BESIDE, logged_in
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
@@ -121,7 +121,16 @@ def _settled(params: dict[str, Any], planned: dict[str, str], *, check: bool) ->
         if not check:
             stack.enter_context(power_of(params["address"], params["why"]))
         bmc = stack.enter_context(logged_in(params, changes=not check))
-        return settle_bmc(bmc, planned, params["power_timeout_s"], check=check, **limits)
+        of_system = {name: value for name, value in planned.items() if not name.startswith(BESIDE)}
+        changes = settle_bmc(bmc, of_system, params["power_timeout_s"], check=check, **limits)
+        if "event_destination" in planned:
+            # Redfish's library costs half a second, which nodes over IPMI need not pay.
+            from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
+                settle_beside,
+            )
+
+            changes += settle_beside(params, planned, check=check)
+        return changes
 
 
 def main() -> None:
