@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_service import ROOT, Service, link, status_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import change_record, read_record, record_path
+
+Answer = TypeVar("Answer")
 
 POLL_S = 5.0
 DONE = "Completed"
@@ -90,15 +92,36 @@ class Updater:
 
         """
         deadline = time.monotonic() + self._timeout_s
-        running = self._begun(item) or next(self._running(), None)
+        running = self._begun(item) or self._patient(lambda: next(self._running(), None), deadline)
         if running is not None:
             self._follow(running, deadline)
-            if self._version(item, deadline) == item.version:
-                self._forget()
-                return
+            seen = self._version(item, deadline)
+        else:
+            # The BMC may have been away until now because of the very update that is wanted.
+            seen = self._patient(lambda: versions(self._service).get(item.name), deadline)
+        if seen == item.version:
+            self._forget()
+            return
         self._follow(self._begin(item), deadline)
         self._see(item, deadline)
         self._forget()
+
+    def different(self, wanted: Sequence[Wanted]) -> list[tuple[Wanted, str]]:
+        """Return what differs, as the function does; a BMC that an update of ours may have sent away is waited for."""
+        begun = read_record(self._place).get("task")
+        return self._patient(
+            lambda: list(different(self._service, wanted)), time.monotonic() + self._timeout_s * bool(begun)
+        )
+
+    def _patient(self, call: Callable[[], Answer], deadline: float) -> Answer:
+        """Return what a call returns; while the BMC is away it is made again, until the deadline."""
+        while True:
+            try:
+                return call()
+            except BmcError as error:
+                if not _is_away(error) or time.monotonic() > deadline:
+                    raise
+            self._sleep(POLL_S)
 
     def _begun(self, item: Wanted) -> str | None:
         """Return the task of this very update that a run of before wrote down."""
@@ -168,12 +191,16 @@ class Updater:
         try:
             return call()
         except BmcError as error:
-            if error.kind in AWAY or (status_of(error) or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            if _is_away(error):
                 return {}
             raise
 
     def _forget(self) -> None:
         change_record(self._place, name=None, image=None, task=None)
+
+
+def _is_away(error: BmcError) -> bool:
+    return error.kind in AWAY or (status_of(error) or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _update_service(service: Service) -> dict[str, Any]:

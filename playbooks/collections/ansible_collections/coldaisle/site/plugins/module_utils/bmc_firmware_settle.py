@@ -6,11 +6,7 @@ import contextlib
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import service_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import (
-    Updater,
-    Wanted,
-    different,
-)
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import Updater, Wanted
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_images import check_image
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CONNECTIONS, connection
@@ -32,8 +28,9 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
     wanted = [Wanted(it["name"], it["version"], it["image"], it.get("target")) for it in params["items"]]
     digests = {it["image"]: it["sha256"] for it in params["items"]}
     with contextlib.closing(service_of(params)) as service:
+        updater = Updater(service, params["address"], params["update_timeout_s"])
         with _held(params, changes=False):
-            found = list(different(service, wanted))
+            found = updater.different(wanted)
         changes = [{"fact": f"firmware.{it.name}", "seen": seen, "planned": it.version} for it, seen in found]
         if check or not found:
             return changes
@@ -43,9 +40,8 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
             stack.enter_context(turn("firmware", params["domain"], params["member"], WAIT_S))
             stack.enter_context(power_of(params["address"], "firmware update"))
             stack.enter_context(_held(params, changes=True))
-            updater = Updater(service, params["address"], params["update_timeout_s"])
             # Looked at anew: while we waited for our turn somebody else may have done it.
-            for item, _seen in different(service, wanted):
+            for item, _seen in updater.different(wanted):
                 updater.update(item)
     return changes
 
