@@ -166,7 +166,7 @@ _SIGNS = (
         ("password", "unauthorized name", "rakp4", "invalid name"),
         "the credentials file, and that the user may use IPMI over LAN",
     ),
-    ("no-privilege", ("role", "privilege", "privelege"), "the user's privilege level on the LAN channel"),
+    ("no-privilege", ("role", "priv"), "the user's privilege level on the LAN channel"),
     ("session-limit", ("resources",), "other programs that hold sessions; they end after a minute of silence"),
     (
         "cipher",
