@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from coldaisle.check import addressing, bmc, cooling, fabric, nodes, serving, space, subnet
+from coldaisle.check import addressing, bmc, cooling, fabric, firmware, nodes, serving, space, subnet
 from coldaisle.check.bonds import BOND_CHECKS
 from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
@@ -33,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     nodes.check_rdma_fabric,
     *INSTALL_CHECKS,
     bmc.check_bmc_settings,
+    firmware.check_firmware,
     addressing.check_overlapping_networks,
     addressing.check_pool_sizes,
     addressing.check_duplicate_addresses,

@@ -8,6 +8,7 @@ from coldaisle.plan.install import plan_install
 from coldaisle.plan.model import (
     BootProgramPlan,
     FabricPlan,
+    FirmwarePlan,
     GpuPlan,
     ImagePlan,
     NodePlan,
@@ -53,6 +54,7 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         power_cap=_power_cap(spec, pool),
         install=plan_install(pool),
         secure_boot=pool.secure_boot,
+        firmware=tuple(FirmwarePlan(**dict(item)) for item in pool.firmware),
     )
 
 

@@ -181,6 +181,8 @@ def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: Pool
         # A disk that an installer has not reached yet does not boot, and firmware goes on to the network.
         boot_order=BOOT_ORDERS["image-installed" if is_installed(context.spec, pool) else pool.boot],
         settings=_bmc_settings(context.spec.catalog.systems[node.system], hardware, pool.bmc),
+        default_credentials=site.bmc_default_credentials,
+        event_destination=site.bmc_event_destination if hardware.bmc_protocol == "redfish" else None,
     )
 
 

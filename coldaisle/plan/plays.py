@@ -19,7 +19,7 @@ DEFAULT_MTU_BYTES = 1500
 API_SYSTEMS = frozenset({"cumulus", "eos"})
 """Operating systems of switches that are configured over HTTPS, from the deploy host."""
 
-VERBS = ("bmc", "os", "rdma", "gpu", "kubernetes", "verify")
+VERBS = ("bmc_firmware", "bmc", "os", "rdma", "gpu", "kubernetes", "verify")
 """The playbooks that run on a pool, in their order."""
 
 
@@ -105,7 +105,7 @@ def _pxe_play(plan: SitePlan) -> Iterator[PlayPlan]:
 
 def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
     """
-    Power, the device that comes first in the boot order, the power limit of a pool with a cap, and the pool's settings.
+    Power, first boot device, the power limit of a pool with a cap, where events go, and the pool's settings.
 
     Only the first device is a fact: a BMC that knows boot overrides alone (IPMI, many Redfish ones) cannot tell more.
     Without a cap there is no such fact: a limit that somebody else has set is left alone.
@@ -117,7 +117,13 @@ def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
         facts["boot_order"] = node.bmc.boot_order[0]
     if node.power_limit_w is not None:
         facts["power_limit_w"] = node.power_limit_w
+    if node.bmc.event_destination is not None:
+        facts["event_destination"] = node.bmc.event_destination
     return facts | dict(node.bmc.settings)
+
+
+def _firmware_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
+    return {f"firmware.{item.name}": item.version for item in pool.firmware} if node.bmc else {}
 
 
 def _os_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
@@ -179,6 +185,7 @@ def _verify_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
 
 
 _FACTS: dict[str, Callable[[SitePlan, PoolPlan, NodePlan], Facts]] = {
+    "bmc_firmware": _firmware_facts,
     "bmc": _bmc_facts,
     "os": _os_facts,
     "rdma": _rdma_facts,

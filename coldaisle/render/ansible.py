@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import coldaisle
 from coldaisle.paths import state_dir
 from coldaisle.plan.host_side import HostSide, host_side
 from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
-from coldaisle.plan.plays import API_SYSTEMS, host_facts, plan_plays
+from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
 from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
 
@@ -143,11 +144,9 @@ def _api_vars(fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
 def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
     pool = next(pool for pool in plan.pools if pool.name == node.pool)
     facts = host_facts(plan, node)
-    found = _connection_vars(plan, node.management_address) | _bmc_vars(node)
+    found = _connection_vars(plan, node.management_address) | _bmc_vars(node, pool)
     found |= _os_vars(node, pool, host_side(plan, node.name))
-    found |= {
-        f"{verb}_facts": dict(facts[verb]) for verb in ("bmc", "os", "rdma", "gpu", "kubernetes") if verb in facts
-    }
+    found |= {f"{verb}_facts": dict(facts[verb]) for verb in VERBS if verb in facts and verb != "verify"}
     found |= _rdma_vars(node, pool) | _gpu_vars(pool) | _kubernetes_vars(plan, node)
     wanted = {name: value for verb in facts for name, value in facts[verb].items()}
     return found | {"verify_facts": wanted}
@@ -171,7 +170,7 @@ def _connection_vars(plan: SitePlan, address: str) -> Vars:
     return found | ({"ansible_ssh_private_key_file": str(Path(key).expanduser())} if key else {})
 
 
-def _bmc_vars(node: NodePlan) -> Vars:
+def _bmc_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     if node.bmc is None:
         return {}
     access = {
@@ -180,7 +179,14 @@ def _bmc_vars(node: NodePlan) -> Vars:
         "credentials": node.bmc.credentials,
         "ca_file": node.bmc.ca_file and str(Path(node.bmc.ca_file).expanduser()),
     }
-    return {"bmc_access": access, "read_bmc_access": access}
+    found: Vars = {"bmc_access": access, "read_bmc_access": access}
+    if node.bmc.default_credentials:
+        found["bmc_accounts_default"] = node.bmc.default_credentials
+    if pool.firmware:
+        # A rack is what a bad update may take down, and no more.
+        items = [{key: value for key, value in asdict(item).items() if value is not None} for item in pool.firmware]
+        found |= {"bmc_firmware_items": items, "bmc_firmware_domain": node.rack}
+    return found
 
 
 def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
@@ -228,7 +234,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
 
 def _verb_groups(plan: SitePlan, node: NodePlan) -> Iterator[str]:
     for verb in host_facts(plan, node):
-        if verb in {"bmc", "rdma", "gpu", "kubernetes"}:
+        if verb in {"bmc_firmware", "bmc", "rdma", "gpu", "kubernetes"}:
             yield f"{verb}_nodes"
 
 

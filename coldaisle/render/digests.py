@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
+from coldaisle.plan.plays import VERBS
 from coldaisle.render.ansible import config_of, inventory
 from coldaisle.render.switch_facts import switch_facts
 
@@ -56,7 +57,10 @@ def play_hosts(plan: SitePlan) -> dict[str, dict[str, Facts]]:
 
 
 def _digest(playbook: str, variables: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in variables.items() if name.startswith(f"{playbook}_")}
+    # bmc_firmware_* belongs to the playbook bmc_firmware, not to bmc.
+    others = tuple(f"{verb}_" for verb in VERBS if verb.startswith(f"{playbook}_"))
+    names = [name for name in variables if name.startswith(f"{playbook}_") and not name.startswith(others)]
+    own = {name: variables[name] for name in names}
     return _of(own)
 
 

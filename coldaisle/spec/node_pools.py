@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
 from coldaisle.spec.bmc import BmcSettings
+from coldaisle.spec.firmware import FirmwareSpec
 from coldaisle.spec.install import InstallSpec
 from coldaisle.spec.power import PowerCap, ShelfRedundancy
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
@@ -104,6 +105,8 @@ class PoolSpec(SpecModel):
     """What may fail of the power shelves of a rack-scale system; it has no default, and such a system needs it."""
     os: OsSpec = OsSpec()
     bmc: BmcSettings = BmcSettings()
+    firmware: list[FirmwareSpec] = Field(default_factory=list)
+    """Firmware of the nodes in the order in which it is updated; what is left out is left alone."""
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] | None = None
     """Kubernetes taints `key=value:Effect`; left out, a training pool is tainted with its role."""

@@ -23,6 +23,10 @@ class SiteSection(SpecModel):
     admin_key_file: str
     """SSH private key of the administrators; its public half is beside it, with the ending `.pub`."""
     bmc_credentials: SecretRef
+    bmc_default_credentials: SecretRef | None = None
+    """What BMCs come with: from it the `bmc` play rotates to `bmc_credentials`; left out, nothing is rotated."""
+    bmc_event_destination: Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S*$")] | None = None
+    """Where BMCs that speak Redfish send their events; left out, no subscription is made or compared."""
     bmc_ca_file: str | None = None
     """Authority that signed the BMCs' certificates; null accepts none but those that the system trusts."""
     zone: str | None = None

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from sim.bmc.accounts import Accounts
+from sim.bmc.firmware import Firmware
 from sim.fault_records import active_faults, delay_s
 from sim.machines import Machine
 from sim.power import PowerSwitch
@@ -40,8 +42,9 @@ class Board:
         self.machine = machine
         self._state = state
         self._switch = switch
-        self._credentials = credentials
+        self.accounts = Accounts(state.bmcs / f"{machine.name}.accounts.json", credentials)
         self._file: Path = state.bmcs / f"{machine.name}.json"
+        self.firmware = Firmware(state.bmcs / f"{machine.name}.firmware.json")
         self._lock = threading.RLock()
         self._answers = 0
 
@@ -52,11 +55,15 @@ class Board:
         return active_faults(self._state, self.machine.name)
 
     def password(self, user: str) -> str | None:
-        """Return the password of a user, or None for an unknown one."""
-        if user != self._credentials["username"]:
+        """Return the password of a user who may log in now, or None."""
+        account = self.accounts.may_try(user)
+        if account is None:
             return None
-        wrong = "bmc-wrong-password" in self.faults
-        return self._credentials["password"][::-1] + "x" if wrong else self._credentials["password"]
+        return account.password[::-1] + "x" if "bmc-wrong-password" in self.faults else account.password
+
+    def lets_in(self, user: str, password: str) -> bool:
+        """Check a login, and count it."""
+        return "bmc-wrong-password" not in self.faults and self.accounts.lets_in(user, password)
 
     def hangs(self) -> bool:
         """Tell whether the BMC takes requests and never answers."""

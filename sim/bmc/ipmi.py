@@ -14,11 +14,16 @@ from typing import Any, cast
 from pyghmi.ipmi.bmc import Bmc
 
 from sim.bmc.board import DISK, NETWORK, Board, Enabled
+from sim.bmc.ipmi_users import BoardSession, user_command
 
 PORT = 623
 
 BOOT_CODES = {"None": 0x00, NETWORK: 0x04, DISK: 0x08, "Cd": 0x14, "BiosSetup": 0x18}
 """Boot device selectors of boot flags, byte 2 (IPMI 2.0, table 28-14)."""
+
+APPLICATION = 6
+RMCPP, OPEN_REQUEST, LOGIN_BYTES = 6, 16, 32
+"""Authentication type, payload type and least length of an open session request (IPMI 2.0, table 13-8)."""
 
 VALID, PERSISTENT = 0x80, 0x40
 """Bits of boot flags, byte 1."""
@@ -34,6 +39,27 @@ class BoardIpmi(Bmc):  # type: ignore[misc]  # pyghmi has no types
         """Listen on the loopback at `port`."""
         self._board = board
         super().__init__(_Passwords(board), port=port, address="127.0.0.1", bmcuuid=uuid.UUID(board.machine.uuid))
+
+    def sessionless_data(self, data: bytes, sockaddr: Any) -> None:  # noqa: ANN401 - pyghmi's address
+        """Take a login by a session of ours, and the rest as pyghmi does."""
+        raw = bytearray(data)
+        if len(raw) >= LOGIN_BYTES and raw[4] == RMCPP and raw[5] == OPEN_REQUEST:
+            BoardSession(self.authdata, self.kg, sockaddr, self.serversocket, raw[16:], self.uuid, bmc=self)
+        else:
+            super().sessionless_data(data, sockaddr)
+
+    def count_login(self, user: str, *, right: bool) -> None:
+        """Note how a login ended."""
+        self._board.accounts.count(user, right=right)
+
+    def handle_raw_request(self, request: dict[str, Any], session: Any) -> None:  # noqa: ANN401 - pyghmi's session
+        """Answer the commands of users, and pyghmi's."""
+        if request["netfn"] == APPLICATION:
+            answer = user_command(self._board.accounts, request["command"], list(request["data"]))
+            if answer is not None:
+                session.send_ipmi_response(code=answer[0], data=answer[1])
+                return
+        super().handle_raw_request(request, session)
 
     def get_system_guid(self) -> uuid.UUID:
         """Return the UUID of the system."""
@@ -130,7 +156,7 @@ class Front(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Any) -> None:  # noqa: ANN401 - asyncio's address
         """Take a request: drop it, or forward it now or later."""
-        if self._board.hangs():
+        if self._board.hangs() or self._board.firmware.away():
             return
         task = asyncio.get_running_loop().create_task(self._forward(data, addr))
         self._tasks.add(task)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +23,8 @@ from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from sim.bmc import account_service, update_service
+from sim.bmc.account_service import link_service
 from sim.bmc.bios import SECURE_BOOT, attributes, bios_views, stage
 from sim.bmc.board import NETWORK, Board, Enabled
 from sim.bmc.limits import add_limits, link_limits
@@ -183,7 +186,11 @@ _APP.before_request(_disable_override)
 _APP.after_request(_complete_system)
 _APP.after_request(link_limits)
 _APP.after_request(bios_views(_board.get))
+_APP.after_request(link_service("AccountService", account_service.SERVICE))
+_APP.after_request(link_service("Tasks", update_service.TASK_SERVICE))
 add_limits(_APP, _board.get)
+account_service.add_accounts(_APP, _board.get)
+update_service.add_updates(_APP, _board.get)
 
 
 class BmcGate:
@@ -199,8 +206,15 @@ class BmcGate:
         if self._board.hangs():
             time.sleep(HANG_S)
         time.sleep(self._board.next_delay_s())
+        if self._board.firmware.away():
+            # A BMC that starts again answers nobody: the connection ends.
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            return []
         if environ.get("PATH_INFO", "").rstrip("/") not in OPEN_PATHS and not self._is_known(environ):
             return _refuse(start_response)
+        locked = account_service.account_to_change(self._board, _user(environ)[0], environ)
+        if locked:
+            return _answer(start_response, "403 Forbidden", account_service.must_change(locked))
         token = _board.set(self._board)
         try:
             return self._app(environ, start_response)
@@ -208,20 +222,31 @@ class BmcGate:
             _board.reset(token)
 
     def _is_known(self, environ: Environ) -> bool:
-        kind, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-        try:
-            user, _, password = base64.b64decode(value).decode().partition(":")
-        except ValueError:
-            return False
-        return kind.lower() == "basic" and password == self._board.password(user)
+        user, password = _user(environ)
+        return bool(user) and self._board.lets_in(user, password)
+
+
+def _user(environ: Environ) -> tuple[str, str]:
+    """Return user and password of a request, empty where it has none."""
+    kind, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    try:
+        user, _, password = base64.b64decode(value).decode().partition(":")
+    except ValueError:
+        return "", ""
+    return (user, password) if kind.lower() == "basic" else ("", "")
 
 
 def _refuse(start_response: StartResponse) -> Iterable[bytes]:
     """Answer that the user or the password is wrong, in Redfish's form."""
     message = {"code": "Base.1.0.AccessDenied", "message": "the user name or the password is wrong"}
-    body = json.dumps({"error": message}).encode()
-    headers = [("Content-Type", "application/json"), ("WWW-Authenticate", 'Basic realm="redfish"')]
-    start_response("401 Unauthorized", [*headers, ("Content-Length", str(len(body)))])
+    return _answer(start_response, "401 Unauthorized", message)
+
+
+def _answer(start_response: StartResponse, status: str, problem: Mapping[str, Any]) -> Iterable[bytes]:
+    body = json.dumps({"error": problem}).encode()
+    headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+    challenge = [("WWW-Authenticate", 'Basic realm="redfish"')] if status.startswith("401") else []
+    start_response(status, headers + challenge)
     return [body]
 
 

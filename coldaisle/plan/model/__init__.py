@@ -38,6 +38,7 @@ from coldaisle.plan.model.links import End
 from coldaisle.plan.model.nodes import (
     BmcPlan,
     BootProgramPlan,
+    FirmwarePlan,
     GpuPlan,
     ImagePlan,
     NicPlan,
@@ -89,6 +90,7 @@ __all__ = [
     "FacilityPlan",
     "Facts",
     "FeedPlan",
+    "FirmwarePlan",
     "GpuPlan",
     "GpuStackPlan",
     "ImagePlan",

@@ -35,8 +35,9 @@ class BmcPlan:
     A node's management controller.
 
     `credentials` names where user and password are read from (never a value): `file:PATH` of a YAML file with
-    `username` and `password`, or `env:PREFIX` for PREFIX_USERNAME and PREFIX_PASSWORD. `settings` are further facts
-    that it makes true, by their names.
+    `username` and `password`, or `env:PREFIX` for PREFIX_USERNAME and PREFIX_PASSWORD. `default_credentials` names in
+    the same form what it came with, None where nothing is rotated. `event_destination` is where it sends its events.
+    `settings` are further facts that it makes true, by their names.
     """
 
     address: str
@@ -46,6 +47,8 @@ class BmcPlan:
     ca_file: str | None
     boot_order: tuple[str, ...]
     settings: Mapping[str, str | int | bool]
+    default_credentials: str | None = None
+    event_destination: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +130,21 @@ class PowerCapPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirmwarePlan:
+    """
+    An item of the firmware inventory that a pool pins: the version that it must show, and the image that brings it.
+
+    `target` is what Redfish's SimpleUpdate is given, None for the item itself.
+    """
+
+    name: str
+    version: str
+    image: str
+    sha256: str
+    target: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PoolPlan:
     """A group of like nodes, and the settings that they share; a section that a pool does not use is None."""
 
@@ -141,6 +159,7 @@ class PoolPlan:
     power_cap: PowerCapPlan | None = None
     install: InstallPlan | None = None
     secure_boot: bool = False
+    firmware: tuple[FirmwarePlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,50 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import socket
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, reach_power
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, reach_power
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 
-Start = Callable[..., IpmiBmc]
-FAKE = Path(__file__).with_name("fake_ipmi.py")
-
-
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Return a function that starts a BMC in a state and logs in to it."""
-    monkeypatch.setattr(bmc_module, "RETRY_S", 0.01)
-    monkeypatch.setattr(bmc_module, "POLL_S", 0.01)
-    monkeypatch.setattr(bmc_module, "SETTLE_AFTER_OFF_S", 0.0)
-    running: list[subprocess.Popen[str]] = []
-
-    def starts(password: str = "correct-horse", **state: Any) -> IpmiBmc:  # noqa: ANN401, S107  # JSON; a fake's password
-        port = _free_port()
-        command = [sys.executable, str(FAKE), str(port), json.dumps(state)]
-        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-        assert running[-1].stdout
-        assert running[-1].stdout.readline() == "ready\n"
-        return IpmiBmc(Access(f"127.0.0.1:{port}", "admin", password))
-
-    yield starts
-    for process in running:
-        process.kill()
-        process.wait()
+from tests.unit.playbooks.ipmi_bmcs import Start
 
 
 def test_falls_back_to_the_suite_that_the_bmc_answers_in(start: Start) -> None:

@@ -10,7 +10,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import SETTINGS
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_FACTS, different
 
-BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", *SETTINGS})
+BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", "firmware", "event_destination", *SETTINGS})
 NODE_FACTS = frozenset({"label", "taints", "node_ready"})
 
 

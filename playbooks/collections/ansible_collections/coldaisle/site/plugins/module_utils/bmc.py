@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import itertools
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
@@ -58,6 +54,9 @@ class Access:
 
 class Bmc(Protocol):
     """What bring-up asks of a BMC."""
+
+    def close(self) -> None:
+        """End what the login holds on the BMC."""
 
     def power(self) -> str:
         """Return `on` or `off`."""
@@ -174,12 +173,3 @@ def retried(call: Callable[[], Answer]) -> Answer:
                 ) from error
             time.sleep(RETRY_S)
     raise AssertionError("the loop returns or raises")
-
-
-@contextlib.contextmanager
-def one_at_a_time(address: str) -> Iterator[None]:
-    """Hold a BMC for one caller of this machine: BMCs answer few sessions at once (DPS: at most four)."""
-    name = "".join(letter if letter.isalnum() else "-" for letter in address)
-    with (Path(tempfile.gettempdir()) / f"coldaisle-bmc-{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

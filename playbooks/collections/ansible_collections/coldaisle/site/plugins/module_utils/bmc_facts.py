@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import (
@@ -13,8 +14,12 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc import (
     SettingsBmc,
     retried,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CONNECTIONS, connection
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_credentials
+
+BESIDE = ("firmware.", "event_destination")
+"""What the names of facts begin with that a BMC's system does not show (see bmc_beside)."""
 
 ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
     "address": {"type": "str", "required": True},
@@ -22,6 +27,8 @@ ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
     "credentials": {"type": "str", "required": True, "no_log": False},
     "ca_file": {"type": "path"},
     "timeout_s": {"type": "float", "default": 20.0},
+    "vendor": {"type": "str", "default": "any"},
+    "connections": {"type": "int", "default": CONNECTIONS},
 }
 """Options of both BMC modules. `credentials` is a reference, so it may be shown."""
 
@@ -46,23 +53,52 @@ def connect(params: dict[str, Any]) -> Bmc:
         return retried(lambda: RedfishBmc(access))
     from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc  # noqa: PLC0415
 
-    return retried(lambda: IpmiBmc(access))
+    return retried(lambda: IpmiBmc(access, params.get("vendor") or "any"))
+
+
+@contextlib.contextmanager
+def logged_in(params: dict[str, Any], *, changes: bool = False) -> Iterator[Bmc]:
+    """
+    Hold one of a BMC's connections and log in over it; at the end the session is gone from the BMC.
+
+    Raises:
+        BmcError: no connection became free, or as `connect`.
+        FactError: as `connect`.
+
+    """
+    limit = params.get("connections") or CONNECTIONS
+    with connection(params["address"], changes=changes, limit=limit), contextlib.closing(connect(params)) as bmc:
+        yield bmc
 
 
 def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
     """Return the facts that the BMC told, and for each other one why not."""
     seen: dict[str, Value] = {}
     errors: dict[str, str] = {}
+    wanted = list(names)
+    beside = [name for name in wanted if name.startswith(BESIDE)]
     try:
-        bmc = connect(params)
+        with logged_in(params) as bmc:
+            _read(bmc, [name for name in wanted if name not in beside], seen, errors)
+            if beside:
+                from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
+                    read_beside,
+                )
+
+                found, why = read_beside(params, beside)
+                seen |= found
+                errors |= why
     except (BmcError, FactError) as error:
-        return seen, dict.fromkeys(names, str(error))
+        return seen, dict.fromkeys([it for it in wanted if it not in seen], str(error)) | errors
+    return seen, errors
+
+
+def _read(bmc: Bmc, names: Iterable[str], seen: dict[str, Value], errors: dict[str, str]) -> None:
     for name in names:
         try:
             seen[name] = read_fact(bmc, name).text
         except BmcError as error:
             errors[name] = str(error)
-    return seen, errors
 
 
 def read_parts(params: dict[str, Any]) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
@@ -74,7 +110,8 @@ def read_parts(params: dict[str, Any]) -> tuple[dict[str, list[dict[str, Any]]],
         FactError: the credentials cannot be read.
 
     """
-    found = with_settings(connect(params), "inventory").inventory()
+    with logged_in(params) as bmc:
+        found = with_settings(bmc, "inventory").inventory()
     return found.parts, found.gaps
 
 

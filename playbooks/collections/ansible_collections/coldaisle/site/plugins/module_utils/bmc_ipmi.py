@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, BusyError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi_session import login_error, open_session, split
 from pyghmi.exceptions import PyghmiException
-from pyghmi.ipmi.private.session import Session
+from pyghmi.ipmi.command import Command
 
-DEFAULT_PORT = 623
 CHASSIS = 0
 """Network function of the chassis commands (IPMI 2.0, chapter 28)."""
 
@@ -29,43 +30,40 @@ BUSY_CODES = {0xC0, 0xC3, 0xD5}
 """Node busy, timeout while processing, not supported in present state (table 5-2)."""
 
 
-RAKP2_HASH_AT = 40
-"""Where the BMC's hash begins in its second message of the login (table 13-12)."""
-
-SHA1 = 1
-SHA1_BYTES = 20
-
-
-class _Session(Session):  # type: ignore[misc]  # pyghmi carries no types
-    """A session that falls back to cipher suite 3: some BMCs take suite 17 and then answer in suite 3."""
-
-    attemptedhash: int
-
-    def _got_rakp2(self, data: Any) -> Any:  # noqa: ANN401  # pyghmi's bytes and codes
-        if self.attemptedhash != SHA1 and len(data) == RAKP2_HASH_AT + SHA1_BYTES:
-            self.attemptedhash = SHA1
-            self._open_rmcpplus_request()
-            return None
-        return super()._got_rakp2(data)
-
-
 class IpmiBmc:
     """A BMC over IPMI 2.0: few commands, since a burst of them silences some BMCs."""
 
-    def __init__(self, access: Access) -> None:
-        """Log in with the best cipher suite that works; an address may be HOST:PORT."""
-        host, _, port = access.address.partition(":")
-        login = {
-            "bmc": host,
-            "userid": access.username,
-            "password": access.password,
-            "port": int(port or DEFAULT_PORT),
-            "keepalive": False,
-        }
+    def __init__(self, access: Access, vendor: str = "any") -> None:
+        """Log in with the cipher suite and privilege that work; an address may be HOST:PORT."""
+        self._session = open_session(access, vendor)
+        self._access = access
+
+    def close(self) -> None:
+        """End the session: a BMC holds few, and keeps one that is left behind for a minute."""
+        self._session.logout()
+
+    def sensors(self) -> Iterator[Any]:
+        """Yield pyghmi's readings of all sensors that the BMC describes."""
+        yield from self._told(lambda: list(self._library().get_sensor_data()))
+
+    def events(self) -> Iterator[Any]:
+        """Yield pyghmi's events of the system event log, the oldest first."""
+        yield from self._told(lambda: list(self._library().get_event_log()))
+
+    def _library(self) -> Command:
+        """Return pyghmi's commands over this session, which it finds by what we are logged in with."""
+        host, port = split(self._access.address)
+        login = {"userid": self._access.username.encode(), "password": self._access.password.encode()}
+        return Command(bmc=host, port=port, keepalive=False, **login)
+
+    def _told(self, call: Callable[[], list[Any]]) -> list[Any]:
         try:
-            self._session = _Session(**login)
-        except (PyghmiException, OSError) as error:
-            raise _login_error(str(error)) from error
+            return call()
+        except (PyghmiException, NotImplementedError) as error:
+            told = login_error(str(error))
+            if told.kind != "no-connection":
+                raise told from error
+            raise BmcError("refused", str(error), "whether the BMC has sensors and an event log over IPMI") from error
 
     def power(self) -> str:
         """Return `on` or `off`."""
@@ -112,17 +110,28 @@ class IpmiBmc:
 
     def _command(self, number: int, *data: int) -> Any:  # noqa: ANN401  # bytes of pyghmi's answer
         """Send a chassis command and return the data of its answer."""
+        return self.command(CHASSIS, number, data, f"chassis command {number}")
+
+    def command(self, function: int, number: int, data: Sequence[int], what: str) -> Any:  # noqa: ANN401  # bytes
+        """
+        Send a command of a network function and return the data of its answer.
+
+        Raises:
+            BusyError: the BMC cannot do it now.
+            BmcError: it refuses, or does not answer any more; `what` names the command to people.
+
+        """
         try:
-            answer = self._session.raw_command(netfn=CHASSIS, command=number, data=data)
+            answer = self._session.raw_command(netfn=function, command=number, data=data)
         except PyghmiException as error:
-            raise _login_error(str(error)) from error
-        if "error" not in answer:
+            raise login_error(str(error)) from error
+        if "error" not in answer and not answer.get("code"):
             return answer["data"]
-        text = f"IPMI chassis command {number}: {answer['error']}"
+        text = f"IPMI {what}: {answer.get('error') or hex(answer['code'])}"
         if answer.get("code") in BUSY_CODES:
             raise BusyError(text)
-        if answer["error"] == "timeout":
-            raise _login_error(text)
+        if answer.get("error") == "timeout":
+            raise login_error(text)
         raise BmcError("refused", text, "the user's privilege (administrator), and the BMC's event log")
 
 
@@ -132,19 +141,3 @@ def _no_limit() -> BmcError:
         "no power limit is set over IPMI",
         "bmc_protocol of the node: redfish sets one; or take power_cap from its pool",
     )
-
-
-def _login_error(text: str) -> BmcError:
-    """Return the error class of pyghmi's words; MAAS keeps a table like this one for ipmitool's."""
-    lowered = text.lower()
-    if any(sign in lowered for sign in ("password", "unauthorized name", "rakp", "invalid name")):
-        return BmcError("wrong-credentials", text, "the credentials file, and that the user may use IPMI over LAN")
-    if "role" in lowered or "privilege" in lowered:
-        return BmcError("no-privilege", text, "the user's privilege level on the LAN channel")
-    if "resources" in lowered:
-        return BmcError("session-limit", text, "other programs that hold sessions; they end after a minute of silence")
-    if "cipher" in lowered or "algorithm" in lowered or "integrity" in lowered:
-        return BmcError("cipher", text, "the cipher suites that the BMC allows: suite 3 or 17 is needed")
-    if "timeout" in lowered or "no longer connected" in lowered:
-        return BmcError("no-answer", text, "its cable and address, and whether IPMI over LAN is switched on")
-    return BmcError("no-connection", text, "its address, and whether IPMI over LAN is switched on")

@@ -12,6 +12,7 @@ description:
     machine that it turns on anyway, and else only with I(may_reset).
   - Sets the first network port of the boot order, the boot override and virtual media by Redfish.
   - Sets the power limit of its chassis by Redfish, and reads it back; a BMC without one is an error.
+  - Takes the lease of the node's power; a node that another run or a maintenance holds is refused, with its holder.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
   address:
@@ -32,7 +33,7 @@ options:
     type: path
   facts:
     description:
-      - Planned C(boot_order) (what comes first), C(power), and C(power_limit_w) in watts.
+      - Planned C(boot_order) (what comes first), C(power), C(power_limit_w) in watts, C(event_destination), a URL.
       - C(boot_mode) (C(uefi) or C(bios)), C(secure_boot) (C(on) or C(off)), C(bios.NAME) for an attribute of the BIOS.
       - C(boot_nic), the MAC address of the first port in the boot order; C(boot_override), C(none), a device, or a
         device and C(once); C(virtual_media), the URL of an image or C(none).
@@ -54,6 +55,18 @@ options:
     description: How long one answer of the BMC may take.
     type: float
     default: 20
+  vendor:
+    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
+    type: str
+    default: any
+  connections:
+    description: How many connections to this BMC all processes of the deploy host may hold together.
+    type: int
+    default: 2
+  why:
+    description: What others are told who find the node's power held meanwhile.
+    type: str
+    default: bring-up
 author:
   - The Coldaisle authors
 """
@@ -90,11 +103,34 @@ pending:
   elements: str
 """
 
+import contextlib
+from typing import Any
+
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, one_at_a_time, text_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, connect
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, text_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, BESIDE, logged_in
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+
+
+def _settled(params: dict[str, Any], planned: dict[str, str], *, check: bool) -> list[dict[str, Any]]:
+    """Settle as the one owner of the node's power; check mode takes no lease, since it changes nothing."""
+    limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
+    with contextlib.ExitStack() as stack:
+        if not check:
+            stack.enter_context(power_of(params["address"], params["why"]))
+        bmc = stack.enter_context(logged_in(params, changes=not check))
+        of_system = {name: value for name, value in planned.items() if not name.startswith(BESIDE)}
+        changes = settle_bmc(bmc, of_system, params["power_timeout_s"], check=check, **limits)
+        if "event_destination" in planned:
+            # Redfish's library costs half a second, which nodes over IPMI need not pay.
+            from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
+                settle_beside,
+            )
+
+            changes += settle_beside(params, planned, check=check)
+        return changes
 
 
 def main() -> None:
@@ -106,15 +142,14 @@ def main() -> None:
             "power_timeout_s": {"type": "float", "default": 60.0},
             "apply_timeout_s": {"type": "float", "default": 1200.0},
             "may_reset": {"type": "bool", "default": False},
+            "why": {"type": "str", "default": "bring-up"},
         },
         supports_check_mode=True,
     )
     params = module.params
     planned = {name: text_of(value) for name, value in params["facts"].items()}
-    limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
     try:
-        with one_at_a_time(params["address"]):
-            changes = settle_bmc(connect(params), planned, params["power_timeout_s"], check=module.check_mode, **limits)
+        changes = _settled(params, planned, check=module.check_mode)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)

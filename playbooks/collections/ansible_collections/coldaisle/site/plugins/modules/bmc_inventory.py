@@ -30,6 +30,14 @@ options:
     description: How long one answer of the BMC may take.
     type: float
     default: 20
+  vendor:
+    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
+    type: str
+    default: any
+  connections:
+    description: How many connections to this BMC all processes of the deploy host may hold together.
+    type: int
+    default: 2
 author:
   - The Coldaisle authors
 """
@@ -55,7 +63,7 @@ gaps:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, one_at_a_time
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, read_parts
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 
@@ -65,8 +73,7 @@ def main() -> None:
     module = AnsibleModule(argument_spec=ACCESS_OPTIONS, supports_check_mode=True)
     address = module.params["address"]
     try:
-        with one_at_a_time(address):
-            parts, gaps = read_parts(module.params)
+        parts, gaps = read_parts(module.params)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {address} ({module.params['protocol']}): {error}")
     module.exit_json(changed=False, parts=parts, gaps=gaps)

@@ -37,6 +37,14 @@ options:
     description: How long one answer of the BMC may take.
     type: float
     default: 20
+  vendor:
+    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
+    type: str
+    default: any
+  connections:
+    description: How many connections to this BMC all processes of the deploy host may hold together.
+    type: int
+    default: 2
 author:
   - The Coldaisle authors
 """
@@ -63,7 +71,6 @@ errors:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import one_at_a_time
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, read_bmc
 
 
@@ -73,8 +80,7 @@ def main() -> None:
         argument_spec={**ACCESS_OPTIONS, "facts": {"type": "list", "elements": "str", "required": True}},
         supports_check_mode=True,
     )
-    with one_at_a_time(module.params["address"]):
-        seen, errors = read_bmc(module.params, module.params["facts"])
+    seen, errors = read_bmc(module.params, module.params["facts"])
     module.exit_json(changed=False, facts=seen, errors=errors)
 
 

@@ -1,0 +1,91 @@
+#!/usr/bin/python
+"""Take a BMC from its default account to a managed one, without standing outside at any moment."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: bmc_accounts
+short_description: Take a BMC from its default account to a managed one
+description:
+  - Sets the managed password, proves it by a login on a new connection, and only then disables the default account.
+  - A run that was killed at any step is made good by the next one.
+  - After two failed logins in a row an account is left alone for an hour, so that no BMC locks it.
+  - Runs on the deploy host, with sushy and pyghmi there.
+options:
+  address:
+    description: Address of the BMC, with a port where it is not the usual one.
+    type: str
+    required: true
+  protocol:
+    description: What the BMC speaks.
+    type: str
+    choices: [redfish, ipmi]
+    required: true
+  credentials:
+    description: Where the managed user and password are read from, C(file:PATH) or C(env:PREFIX).
+    type: str
+    required: true
+  default_credentials:
+    description: Where the user and password are read from that the BMC came with, in the same forms.
+    type: str
+    required: true
+  ca_file:
+    description: CA certificate that the BMC's certificate is checked against.
+    type: path
+  timeout_s:
+    description: How long one answer of the BMC may take.
+    type: float
+    default: 20
+  vendor:
+    description: Whose BMC it is; C(any) where that is not known.
+    type: str
+    default: any
+  connections:
+    description: How many connections to this BMC all processes of the deploy host may hold together.
+    type: int
+    default: 2
+author:
+  - The Coldaisle authors
+"""
+
+EXAMPLES = r"""
+- name: Rotate the credentials of a BMC
+  delegate_to: localhost
+  coldaisle.site.bmc_accounts:
+    address: 192.0.2.7
+    protocol: redfish
+    credentials: file:~/.config/bmc.yaml
+    default_credentials: file:~/.config/bmc-default.yaml
+"""
+
+RETURN = r"""
+steps:
+  description: What was done, or would be, in words.
+  returned: always
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts_login import rotate_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+
+
+def main() -> None:
+    """Rotate the credentials of one BMC."""
+    module = AnsibleModule(
+        argument_spec={**ACCESS_OPTIONS, "default_credentials": {"type": "str", "required": True, "no_log": False}},
+        supports_check_mode=True,
+    )
+    params = module.params
+    try:
+        steps = rotate_bmc(params, check=module.check_mode)
+    except (BmcError, FactError) as error:
+        module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
+    module.exit_json(changed=bool(steps), steps=steps, diff={"before": "", "after": "".join(f"{it}\n" for it in steps)})
+
+
+if __name__ == "__main__":
+    main()
