@@ -15,7 +15,7 @@ from coldaisle.plan.engines import right_metric, version_numbers
 from coldaisle.plan.gpu_stack import plan_gpu_stack
 from coldaisle.plan.serving import plan_endpoints, startup_seconds
 from coldaisle.spec.cluster import ClusterSpec, GpuStackSpec
-from coldaisle.spec.node_pools import RdmaSpec
+from coldaisle.spec.host_settings import RdmaSpec
 from coldaisle.spec.serving import AutoscalingSpec, EndpointSpec, ServingSpec
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import KINDS_OF
 
 PACKAGE = "ansible_collections.coldaisle.site.plugins.module_utils"
 MODULES = Path(__file__).parents[1] / "module_utils"
@@ -45,7 +46,7 @@ LAST_LINES = 3
 
 
 @cache
-def _sources(program: str) -> dict[str, str]:
+def sources(program: str) -> dict[str, str]:
     """Return the sources of a program and of every module of ours that it imports, by name."""
     found: dict[str, str] = {}
     wanted = [f"run_{program}"]
@@ -54,23 +55,22 @@ def _sources(program: str) -> dict[str, str]:
         if name not in found:
             found[name] = (MODULES / f"{name}.py").read_text(encoding="utf-8")
             wanted += _imported(found[name])
+            wanted += KINDS_OF if name == "facts" else []  # it loads a module when it is asked for one of its kinds
     return found
 
 
 def _imported(source: str) -> list[str]:
     """Return the modules of ours that a source imports, wherever in it."""
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.module]
     whole = [alias.name for node in imports if node.module == PACKAGE for alias in node.names]
-    parts = [
-        node.module.removeprefix(f"{PACKAGE}.") for node in imports if (node.module or "").startswith(f"{PACKAGE}.")
-    ]
+    parts = [str(node.module).rpartition(f"{PACKAGE}.")[2] for node in imports if f"{PACKAGE}." in str(node.module)]
     return whole + parts
 
 
 def script(program: str, params: dict[str, Any], *, check: bool) -> str:
     """Return the Python text that runs a program on a host and prints its result as JSON."""
     request = {"program": program, "params": params, "check": check}
-    return LOADER.format(payload=json.dumps([_sources(program), PACKAGE, request]))
+    return LOADER.format(payload=json.dumps([sources(program), PACKAGE, request]))
 
 
 class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
