@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.fault_records import active_faults
+from sim.light import light_command
 from sim.machines import Machine, container_command, guest_command
 from sim.mounts import is_mounted
 from sim.processes import ProcessGroups
@@ -20,6 +21,9 @@ from sim.state import State
 STATE_DISK_BYTES = 32 * 1024 * 1024
 HARDWARE_DISK_BYTES = 64 * 1024
 """Size of the disk that carries a guest's hardware record: read whole, so small; room for hundreds of GPUs."""
+
+POWERED = "powered"
+"""The file that a board which is on has in its folder."""
 
 POWEROFF_SIGNAL = signal.SIGRTMIN + 4
 """Asks an init to power off (systemd(1), SIGRTMIN+4)."""
@@ -35,6 +39,8 @@ class PowerSwitch:
 
     def is_on(self, machine: Machine) -> bool:
         """Tell whether the machine runs: as seen, not as asked for."""
+        if machine.kind == "board":
+            return (machine.path / POWERED).exists()
         return bool(self._groups.pids(machine.name))
 
     def turn_on(self, machine: Machine, *, network_boot: bool = True, boot_once: bool = False) -> None:
@@ -45,11 +51,17 @@ class PowerSwitch:
             network_boot = False
         if machine.kind == "guest":
             self._start_guest(machine, network_boot=network_boot, boot_once=boot_once)
-        else:
+        elif machine.kind == "container":
             self._start_container(machine)
+        elif machine.kind == "light":
+            command, log = light_command(machine), machine.path / "console.log"
+            self._groups.start(machine.name, command, log, namespace=machine.namespace)
+        else:
+            (machine.path / POWERED).touch()
 
     def turn_off(self, machine: Machine) -> None:
         """Cut the power."""
+        (machine.path / POWERED).unlink(missing_ok=True)
         self._groups.stop(machine.name, grace_s=0)
         (machine.path / "qmp.sock").unlink(missing_ok=True)
         unmount_root(machine)
@@ -58,6 +70,9 @@ class PowerSwitch:
         """Press the power button: the operating system ends by itself, or does not listen."""
         if machine.kind == "guest":
             send_qmp(machine, "system_powerdown")
+            return
+        if machine.kind in ("light", "board"):  # neither has an init that could take its time
+            self.turn_off(machine)
             return
         for pid in self._groups.pids(machine.name):
             if _is_init(pid):
