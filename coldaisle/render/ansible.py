@@ -204,6 +204,7 @@ def _os_vars(node: NodePlan, pool: PoolPlan, side: HostSide) -> Vars:
     return {
         "os_files": [file.as_dict() for file in host_files.os_files(node, pool, side)],
         "up_timeout_s": pool.os.boot_timeout_s,
+        "up_macs": [nic.mac for nic in node.nics if nic.mac],
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }
 

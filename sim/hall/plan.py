@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from coldaisle.plan.model import CablePlan, FabricPlan, NodePlan, PoolPlan, SitePlan
+from coldaisle.plan.plays import VERBS, plan_plays
 from sim.errors import SimError
 from sim.machines import Kind
 from sim.network import BMC_DEVICE, OOB_MTU_BYTES, Link, Port, Wiring, oob_switch, wiring
@@ -56,7 +57,7 @@ def hall_plan(plan: SitePlan, state: State, wanted: Wanted) -> SitePlan:
         raise SimError(plan.name, f"{wanted.hosts} hosts are asked for", f"{len(plan.nodes)} nodes", fix)
     nodes = tuple(_node(node, state) for node in plan.nodes[: wanted.hosts])
     names = {node.name for node in nodes}
-    return replace(
+    found = replace(
         plan,
         name=hall_name(plan.name),
         nodes=nodes,
@@ -67,6 +68,8 @@ def hall_plan(plan: SitePlan, state: State, wanted: Wanted) -> SitePlan:
         plays=(),
         admin_private_key_file=str(state.ssh_key),
     )
+    plays = tuple(replace(play, after=()) for play in plan_plays(found) if play.playbook in VERBS)
+    return replace(found, plays=plays)
 
 
 def _node(node: NodePlan, state: State) -> NodePlan:

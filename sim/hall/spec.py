@@ -16,6 +16,9 @@ NODES_PER_RACK = 16
 MAX_NODES = 768
 """A Linux bridge, which the out-of-band network is, has 1,024 ports (BR_MAX_PORTS)."""
 
+BOOT_TIMEOUT_S = 40
+"""A light host is up in a second; hundreds that are turned on at once take turns."""
+
 SOURCE = "simulated: chosen for this site"
 
 
@@ -125,7 +128,7 @@ def _pool(places: dict[str, int]) -> dict[str, Any]:
         "nodes": nodes,
         "boot": "image-installed",
         "gpu": {"driver_floor": "580.95.05", "persistence": True, "fabric_state": "Completed"},
-        "os": {"sysctl": {"net.ipv4.tcp_mtu_probing": "1"}},
+        "os": {"sysctl": {"net.ipv4.tcp_mtu_probing": "1"}, "boot_timeout_s": BOOT_TIMEOUT_S},
     }
 
 
