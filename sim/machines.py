@@ -49,6 +49,9 @@ RETRY_BOOT_MS = 5000
 Kind = Literal["guest", "container", "light", "board"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+GUEST_DISKS = ("state", "hardware")
+"""The names of a guest's disks in its emulator."""
+
 OVMF = Path("/usr/share/OVMF/OVMF_CODE.fd")
 
 

@@ -17,6 +17,9 @@ from typing import Any
 
 from sim.errors import SimError
 
+SITE_MARK, HALL_MARK = "ca", "ch"
+"""What the names of the namespaces of a site, and of a hall, begin with."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -24,7 +27,7 @@ class State:
 
     site: str
     folder: Path
-    mark: str = "ca"
+    mark: str = SITE_MARK
 
     @property
     def logs(self) -> Path:

@@ -225,14 +225,7 @@ def _fault(plan: SitePlan, name: str, host: str, options: dict[str, Any], *, cle
     from sim.site import state_of  # noqa: PLC0415
 
     require_root()
-    target = faults.find_target(plan, state_of(plan.name), host)
-    if not clear:
-        faults.inject(target, name, options)
-        typer.echo(f"{host}: {name} is in force ({faults.find_fault(name).summary})")
-    elif faults.clear(target, name):
-        typer.echo(f"{host}: {name} is taken back")
-    else:
-        typer.echo(f"{host}: {name} was not in force")
+    typer.echo(faults.change(faults.find_target(plan, state_of(plan.name), host), name, options, back=clear))
 
 
 def _print_faults() -> None:

@@ -111,6 +111,33 @@ def status(site: Site, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def fault(  # noqa: PLR0913 - the options of a command
+    site: Site,
+    name: Annotated[str, typer.Argument(help="The fault; `coldaisle sim fault SITE` prints all of them.")],
+    host: Annotated[str, typer.Argument(help="The node that it hits.")],
+    *,
+    clear: Annotated[bool, typer.Option("--clear", help="Take the fault back.")] = False,
+    port: Annotated[str, typer.Option("--port", help="The port of a cable's fault.")] = "",
+    setting: Annotated[list[str] | None, typer.Option("--set", help="An option of the fault, NAME=VALUE.")] = None,
+) -> None:
+    """
+    Put a fault in force on a node of a hall, or take it back.
+
+    Example: coldaisle sim hall fault hall wrong-cable r01-n01; coldaisle sim hall fault hall bmc-hang r01-n02 --clear
+    """
+    plan = plan_of(site)
+    options = ({"port": port} if port else {}) | dict(map(pair, setting or ()))
+    with told():
+        from sim import faults  # noqa: PLC0415
+        from sim.hall.plan import Wanted, hall_plan  # noqa: PLC0415
+        from sim.hall.site import state_of  # noqa: PLC0415
+
+        state = state_of(plan.name)
+        target = faults.find_target(hall_plan(plan, state, Wanted()), state, host)
+        typer.echo(faults.change(target, name, options, back=clear))
+
+
+@app.command()
 def down(site: Site) -> None:
     """
     Remove every trace of a hall: processes, namespaces, mounts, state and keys.

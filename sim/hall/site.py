@@ -29,7 +29,7 @@ from sim.secrets import ensure_secrets
 from sim.services import install_container
 from sim.shell import find, run
 from sim.site import BMC_PROCESS, DEFAULT_IMAGE, PROJECT, remove_files
-from sim.state import State, read_json, write_json
+from sim.state import HALL_MARK, State, read_json, write_json
 
 Progress = Callable[[str], None]
 
@@ -55,7 +55,7 @@ class HallStatus:
 
 def state_of(site: str) -> State:
     """Return the state of a site's hall, by the site's name."""
-    return State(hall_name(site), state_dir(hall_name(site)), mark="ch")
+    return State(hall_name(site), state_dir(hall_name(site)), mark=HALL_MARK)
 
 
 def up(site: SitePlan, wanted: Wanted, progress: Progress) -> HallStatus:

@@ -123,10 +123,11 @@ def test_a_silent_host_at_a_read_keeps_what_was_seen_and_its_bmc_is_read(floor: 
 def test_a_host_with_the_ports_of_another_is_refused_before_anything_is_set(brought_up: Hall) -> None:
     """At the address of the planned host answers a machine that has none of its ports: no file of it is touched."""
     stranger = machine(brought_up, STRANGER)
-    ip = ["ip", "-n", stranger.namespace, "link", "set", "dev"]
-    for port in ("mgmt0", "rail0"):
-        subprocess.run([*ip, port, "address", f"52:54:99:00:00:0{len(port)}"], check=True)
     ssh(brought_up, STRANGER, "rm /etc/sudoers.d/90-ops")
+    ip = ["ip", "-n", stranger.namespace, "link", "set", "dev"]
+    for number, port in enumerate(("mgmt0", "rail0")):
+        subprocess.run([*ip, port, "address", f"52:54:99:00:00:0{number}"], check=True)
+    brought_up.run("ip", "neighbour", "flush", "dev", "oob0")
     brought_up.plays("read")
     found = brought_up.plays("apply", "os")
     [reason] = found["reasons"]["os-light"]
