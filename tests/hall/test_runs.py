@@ -121,9 +121,9 @@ def test_a_silent_host_at_a_read_keeps_what_was_seen_and_its_bmc_is_read(floor: 
 
 
 def test_a_host_with_the_ports_of_another_is_refused_before_anything_is_set(brought_up: Hall) -> None:
-    """At the address of the planned host answers a machine that has none of its ports: no file of it is touched."""
+    """At the address of the planned host answers a machine that has none of its ports: nothing of it is settled."""
     stranger = machine(brought_up, STRANGER)
-    ssh(brought_up, STRANGER, "rm /etc/sudoers.d/90-ops")
+    ssh(brought_up, STRANGER, "ip link set rail0 mtu 1500")
     ip = ["ip", "-n", stranger.namespace, "link", "set", "dev"]
     for number, port in enumerate(("mgmt0", "rail0")):
         subprocess.run([*ip, port, "address", f"52:54:99:00:00:0{number}"], check=True)
@@ -133,10 +133,13 @@ def test_a_host_with_the_ports_of_another_is_refused_before_anything_is_set(brou
     [reason] = found["reasons"]["os-light"]
     for nic in next(node.nics for node in brought_up.plan.nodes if node.name == STRANGER):
         subprocess.run([*ip, nic.name, "address", str(nic.mac)], check=True)
+    brought_up.run("ip", "neighbour", "flush", "dev", "oob0")
     assert reason.startswith(f"{STRANGER}: failed in task 'Up | Wait until the host has booted'")
     assert "another machine answers: it has the ports 52:54:99" in reason
     assert "nothing was changed" in reason
-    assert not (stranger.path / "upper/etc/sudoers.d/90-ops").is_file()
+    assert "mtu 1500" in ssh(brought_up, STRANGER, "ip link show rail0").stdout
+    assert brought_up.plays("apply", "os")["reasons"] == {}
+    assert "mtu 9000" in ssh(brought_up, STRANGER, "ip link show rail0").stdout
 
 
 def test_a_host_with_another_key_is_refused(brought_up: Hall) -> None:
