@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
-from sim.hall.site import machines, status
+from sim.hall.site import status
 from sim.light import SETTINGS
-from tests.hall_sites import Hall
+from sim.network import namespaces
+from sim.processes import ProcessGroups
+from tests.hall_sites import Hall, hall
 
 
 def ssh(floor: Hall, host: str, command: str, *, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -17,15 +20,19 @@ def ssh(floor: Hall, host: str, command: str, *, check: bool = True) -> subproce
     return floor.run("ssh", *options, f"root@{address}", command, check=check)
 
 
-def test_every_bmc_answers_and_its_host_is_off_until_it_is_turned_on(floor: Hall) -> None:
-    """The provider's play of BMCs turns all hosts on, by the protocol that each BMC speaks in the plan."""
-    found = status(floor.name)
-    assert (found.bmcs, found.bmc_processes, found.on) == (10, 1, ())
-    assert floor.plays("apply", "bmc") == {
-        "reasons": {},
-        "hosts": {"bmc-light": [node.name for node in floor.plan.nodes]},
-    }
-    assert status(floor.name).on == tuple(machine.name for machine in machines(floor.name))
+def test_every_bmc_answers_and_its_host_is_off_until_it_is_turned_on() -> None:
+    """The provider's play of BMCs turns both hosts on, one by Redfish and one by IPMI; nothing is left of the hall."""
+    with hall(2, name=f"u{os.getpid() % 100000}") as fresh:
+        found = status(fresh.name)
+        assert (found.bmcs, found.bmc_processes, found.on) == (2, 1, ())
+        assert {node.bmc.protocol for node in fresh.plan.nodes if node.bmc} == {"redfish", "ipmi"}
+        fresh.plays("prepare")
+        names = [node.name for node in fresh.plan.nodes]
+        assert fresh.plays("apply", "bmc") == {"reasons": {}, "hosts": {"bmc-light": names}}
+        assert status(fresh.name).on == tuple(names)
+    assert not namespaces(fresh.state.namespace_prefix)
+    assert not ProcessGroups(fresh.state.site).names()
+    assert not fresh.state.folder.exists()
 
 
 def test_a_light_host_cannot_reach_the_machine_that_carries_it(floor: Hall) -> None:

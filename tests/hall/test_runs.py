@@ -62,7 +62,8 @@ def told(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def run(floor: Hall) -> Iterator[Run]:
-    """Run the play of the operating system with one host off, and one that dies when its user has just been made."""
+    """On fresh hosts, run the play of the operating system with one off, and one that dies when it has its user."""
+    floor.renew()
     floor.plays("apply", "bmc")
     switch = PowerSwitch(floor.state)
     switch.turn_off(machine(floor, OFF))

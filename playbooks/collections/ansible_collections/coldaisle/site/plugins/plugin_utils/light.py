@@ -75,7 +75,9 @@ def _imported(source: str) -> list[str]:
     imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
     whole = [alias.name for node in imports if node.module == PACKAGE for alias in node.names]
     parts = [
-        node.module.removeprefix(f"{PACKAGE}.") for node in imports if (node.module or "").startswith(f"{PACKAGE}.")
+        node.module.removeprefix(f"{PACKAGE}.")
+        for node in imports
+        if node.module and node.module.startswith(f"{PACKAGE}.")
     ]
     return whole + parts
 
