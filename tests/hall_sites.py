@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from sim.processes import ProcessGroups
 from sim.state import State
 
 ROOT = Path(__file__).parents[1]
+_numbers = count()
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def hall(nodes: int, kind: Kind = "light", name: str = "") -> Iterator[Hall]:
     before = os.environ.get("XDG_STATE_HOME")
     with tempfile.TemporaryDirectory(prefix="ch") as folder:
         os.environ["XDG_STATE_HOME"] = folder
-        name = name or f"h{os.getpid()}"
+        name = name or f"h{os.getpid() % 100000}x{next(_numbers)}"
         site = spec.write(Path(folder) / "site", nodes, name)
         wanted = Wanted(kind=kind)
         try:

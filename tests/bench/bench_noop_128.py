@@ -19,7 +19,7 @@ def figures() -> dict[str, float]:
     ours, told = halls.spent(found, found.plays_command("read"))
     halls.require_done(json.loads(told.splitlines()[-1]))
     peer, said = halls.spent(found, halls.playbooks(found))
-    if said.count("changed=0 ") != HOSTS:
+    if said.count("changed=0 ") != said.count("changed="):
         raise NotMeasuredError("the plain ansible-playbook changed something: the hosts were not as planned")
     return {
         f"noop_{HOSTS}_s": ours.wall_s,
