@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from coldaisle.plan.model import NodePlan, SitePlan
+from sim.crossing import Plug, cross, neighbour, uncross
 from sim.errors import SimError
 from sim.fault_records import active_faults, forget_fault, record_fault
+from sim.hall.plan import hall_wiring
 from sim.machines import Machine, hardware_record
-from sim.network import is_guest
+from sim.network import Wiring, is_guest, wiring
 from sim.power import write_hardware
 from sim.shell import find, run
-from sim.state import State, read_json, write_json
+from sim.state import HALL_MARK, State, read_json, write_json
 
 Options = Mapping[str, Any]
 
@@ -56,6 +58,11 @@ def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options
     if "gpu-missing" in faults:
         lost = int(faults["gpu-missing"].get("index", len(record["gpus"]) - 1))
         record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
+    if "gpu-xid" in faults:
+        _lose_with_xid(record, faults["gpu-xid"])
+    if "gpu-ecc" in faults:
+        gpu = record["gpus"][int(faults["gpu-ecc"].get("index", 0))]
+        gpu["ecc_uncorrected"] = int(faults["gpu-ecc"].get("errors", 2))
     if "gpu-fabric" in faults:
         record["fabric_state"] = "In Progress"
     if "gpu-driver-old" in faults:
@@ -63,6 +70,15 @@ def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options
     if "gpu-driver-dead" in faults:
         record["driver_version"] = ""
     return record
+
+
+def _lose_with_xid(record: dict[str, Any], options: Options) -> None:
+    """Take a GPU off the bus, as Xid 79 tells it in the kernel's log."""
+    lost = int(options.get("index", len(record["gpus"]) - 1))
+    record["xids"] = [
+        {"code": int(options.get("code", 79)), "pci": gpu["pci"]} for gpu in record["gpus"] if gpu["index"] == lost
+    ]
+    record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
 
 
 # -- links ------------------------------------------------------------------------------------------------------
@@ -98,6 +114,23 @@ def _unplug_boot_nic(target: Target, _: Options) -> None:
 
 def _plug_boot_nic(target: Target, _: Options) -> None:
     _set_link(target, target.node.boot_nic, "up")
+
+
+def _crossed(target: Target, options: Options) -> tuple[str, Wiring, Plug, Plug]:
+    """Return the site's prefix and wires, and the near ends of both cables: `port` of this node, and `other`."""
+    in_hall = target.state.mark == HALL_MARK
+    wires = hall_wiring(target.plan) if in_hall else wiring(target.plan)
+    ours = (target.node.name, str(options.get("port", "rail0")))
+    device, _, port = str(options.get("other", "")).partition(":")
+    return target.state.namespace_prefix, wires, ours, (device, port) if port else neighbour(wires, ours)
+
+
+def _cross_cables(target: Target, options: Options) -> None:
+    cross(*_crossed(target, options))
+
+
+def _uncross_cables(target: Target, options: Options) -> None:
+    uncross(*_crossed(target, options))
 
 
 # -- drift by hand ----------------------------------------------------------------------------------------------
@@ -142,9 +175,25 @@ FAULTS: Mapping[str, Fault] = {
     "bmc-no-power": Fault("the BMC accepts a power-on, and nothing happens"),
     "no-boot": Fault("the firmware finds nothing to boot from, at every power-on"),
     "no-dhcp": Fault("nobody answers the boot NIC's DHCP: its cable is cut", _unplug_boot_nic, _plug_boot_nic),
+    "boot-loop": Fault(
+        "the machine starts over and over, and its BMC says on (--set after_s=; from the next power-on)"
+    ),
+    "clock-skew": Fault("the clock of a guest is wrong at its next power-on (--set ahead_s=, 3600)"),
+    "slow-disk": Fault("the disks of a guest take 64 KiB a second from its next power-on (--set bytes_s=)"),
+    "wrong-cable": Fault(
+        "the switch's plugs of two cables are exchanged (--port, --set other=NODE:PORT)", _cross_cables, _uncross_cables
+    ),
     "no-link": Fault("the cable of a rail port is cut (--port)", _unplug, _plug),
     "gpu-missing": Fault(
         "one GPU fell off the bus (--set index=; the last one by default)",
+        _write_faulty_hardware,
+        _write_faulty_hardware,
+    ),
+    "gpu-ecc": Fault(
+        "a GPU has uncorrectable ECC errors (--set index=, errors=)", _write_faulty_hardware, _write_faulty_hardware
+    ),
+    "gpu-xid": Fault(
+        "one GPU fell off the bus, and the kernel's log has its Xid (--set index=, code=)",
         _write_faulty_hardware,
         _write_faulty_hardware,
     ),
@@ -157,6 +206,10 @@ FAULTS: Mapping[str, Fault] = {
     "boot-order-drift": Fault("somebody changed the boot device at the BMC", _drift_boot_order, _repair_boot_order),
 }
 """Every fault by its name."""
+
+
+OF_GUESTS = frozenset({"no-boot", "no-dhcp", "clock-skew", "slow-disk"})
+"""Faults of what only a guest has: other machines share this one's clock and disks, and do not boot."""
 
 
 def find_fault(name: str) -> Fault:
@@ -182,10 +235,10 @@ def find_target(plan: SitePlan, state: State, host: str) -> Target:
 def inject(target: Target, name: str, options: Options) -> None:
     """Put a fault in force. Raises SimError when it does not exist or does not fit the node."""
     fault = find_fault(name)
-    if name in ("no-boot", "no-dhcp") and not is_guest(target.node):
-        guests = ", ".join(node.name for node in target.plan.nodes if is_guest(node))
-        what = f"{name} needs a node that boots over the network"
-        raise SimError(target.node.name, what, f"it has an installed image; guests: {guests}", "choose a guest")
+    if name in OF_GUESTS and target.machine.kind != "guest":
+        guests = ", ".join(node.name for node in target.plan.nodes if is_guest(node)) or "none"
+        what = f"{name} needs a whole machine, which boots over the network and has a clock and disks of its own"
+        raise SimError(target.node.name, what, f"it is a {target.machine.kind}; guests: {guests}", "choose a guest")
     record_fault(target.state, target.node.name, name, options)
     if fault.apply is not None:
         _or_forget(target, name, fault.apply, options)
@@ -210,3 +263,12 @@ def clear(target: Target, name: str) -> bool:
     if fault.clear is not None:
         fault.clear(target, options)
     return True
+
+
+def change(target: Target, name: str, options: Options, *, back: bool) -> str:
+    """Put a fault in force, or take it `back`, and return the line that says which."""
+    host = target.node.name
+    if not back:
+        inject(target, name, options)
+        return f"{host}: {name} is in force ({find_fault(name).summary})"
+    return f"{host}: {name} {'is taken back' if clear(target, name) else 'was not in force'}"

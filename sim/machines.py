@@ -1,7 +1,8 @@
 """
 The machines of a site as plain records, and the command line that each one runs as.
 
-A guest is a whole machine in QEMU that boots over the network; a container is a light host with an init of its own.
+A guest is a whole machine in QEMU that boots over the network; a container is a light host with an init of its own, and
+`light` is one without (sim.light). A `board` is a BMC with nothing behind it: its power is remembered, no more.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from coldaisle.plan.model import NodePlan, SitePlan
 from sim.network import guest_mtu_bytes, is_guest
@@ -45,6 +46,12 @@ PRODUCT_NAMES = {"h100-sxm5": "NVIDIA H100 80GB HBM3", "h200-sxm5": "NVIDIA H200
 RETRY_BOOT_MS = 5000
 """A machine that shall boot over the network tries again, as servers do, when nobody answered."""
 
+Kind = Literal["guest", "container", "light", "board"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+GUEST_DISKS = ("state", "hardware")
+"""The names of a guest's disks in its emulator."""
+
 OVMF = Path("/usr/share/OVMF/OVMF_CODE.fd")
 
 
@@ -62,7 +69,7 @@ class Machine:
     """One machine, as its BMC starts it. `layers` are the folders of a container's root, the upper one first."""
 
     name: str
-    kind: Literal["guest", "container"]
+    kind: Kind
     folder: str
     namespace: str
     firmware: Literal["bios", "uefi"]
@@ -94,14 +101,15 @@ class Machine:
 
 def machines(plan: SitePlan, state: State, layers: Sequence[Path]) -> tuple[Machine, ...]:
     """Return the machines of a plan: the service host first, then the nodes in the plan's order."""
-    nodes = [_node_machine(node, state, layers) for node in plan.nodes]
+    nodes = [node_machine(node, state, layers, "guest" if is_guest(node) else "container") for node in plan.nodes]
     return (*([_service_host(plan, state, layers)] if plan.provisioning else []), *nodes)
 
 
-def _node_machine(node: NodePlan, state: State, layers: Sequence[Path]) -> Machine:
+def node_machine(node: NodePlan, state: State, layers: Sequence[Path], kind: Kind) -> Machine:
+    """Return the machine of a node."""
     return Machine(
         name=node.name,
-        kind="guest" if is_guest(node) else "container",
+        kind=kind,
         folder=str(state.machines / node.name),
         namespace=state.namespace(node.name),
         firmware=node.firmware,

@@ -6,12 +6,15 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from sim.fault_records import active_faults
-from sim.machines import Machine, container_command, guest_command
+from sim.light import light_command
+from sim.machines import GUEST_DISKS, Machine, container_command, guest_command
 from sim.mounts import is_mounted
 from sim.processes import ProcessGroups
 from sim.shell import find, run
@@ -20,6 +23,13 @@ from sim.state import State
 STATE_DISK_BYTES = 32 * 1024 * 1024
 HARDWARE_DISK_BYTES = 64 * 1024
 """Size of the disk that carries a guest's hardware record: read whole, so small; room for hundreds of GPUs."""
+
+BOOT_LOOP = 'after=$1; shift; while :; do timeout --signal=KILL "$after" "$@"; sleep 1; done'
+LOOP_S = {"guest": 12, "container": 2, "light": 2}
+"""Seconds after which a machine of each kind that loops starts again: a guest takes longer to boot than that."""
+
+POWERED = "powered"
+"""The file that a board which is on has in its folder."""
 
 POWEROFF_SIGNAL = signal.SIGRTMIN + 4
 """Asks an init to power off (systemd(1), SIGRTMIN+4)."""
@@ -35,6 +45,8 @@ class PowerSwitch:
 
     def is_on(self, machine: Machine) -> bool:
         """Tell whether the machine runs: as seen, not as asked for."""
+        if machine.kind == "board":
+            return (machine.path / POWERED).exists()
         return bool(self._groups.pids(machine.name))
 
     def turn_on(self, machine: Machine, *, network_boot: bool = True, boot_once: bool = False) -> None:
@@ -45,11 +57,16 @@ class PowerSwitch:
             network_boot = False
         if machine.kind == "guest":
             self._start_guest(machine, network_boot=network_boot, boot_once=boot_once)
-        else:
+        elif machine.kind == "container":
             self._start_container(machine)
+        elif machine.kind == "light":
+            self._start(machine, light_command(machine), namespace=machine.namespace)
+        else:
+            (machine.path / POWERED).touch()
 
     def turn_off(self, machine: Machine) -> None:
         """Cut the power."""
+        (machine.path / POWERED).unlink(missing_ok=True)
         self._groups.stop(machine.name, grace_s=0)
         (machine.path / "qmp.sock").unlink(missing_ok=True)
         unmount_root(machine)
@@ -58,6 +75,9 @@ class PowerSwitch:
         """Press the power button: the operating system ends by itself, or does not listen."""
         if machine.kind == "guest":
             send_qmp(machine, "system_powerdown")
+            return
+        if machine.kind in ("light", "board"):  # neither has an init that could take its time
+            self.turn_off(machine)
             return
         for pid in self._groups.pids(machine.name):
             if _is_init(pid):
@@ -69,14 +89,42 @@ class PowerSwitch:
             _make_state_disk(folder / "state.img")
         qemu = find("qemu-system-x86_64", "qemu-system-x86")
         command = guest_command(machine, qemu, network_boot=network_boot, boot_once=boot_once)
-        self._groups.start(machine.name, command, folder / "console.log", namespace=machine.namespace)
+        command += faulty_parts(active_faults(self._state, machine.name), datetime.now(UTC))
+        self._start(machine, command, namespace=machine.namespace)
 
     def _start_container(self, machine: Machine) -> None:
         mount_root(machine)
         command = container_command(machine, find("systemd-nspawn", "systemd-container"))
         # A real host sets its own network's sysctls; the rest of the kernel is the machine's.
         variables = {"SYSTEMD_NSPAWN_LOCK": "0", "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network"}
-        self._groups.start(machine.name, command, machine.path / "console.log", extra_environment=variables)
+        self._start(machine, command, extra_environment=variables)
+
+    def _start(
+        self,
+        machine: Machine,
+        command: list[str],
+        *,
+        namespace: str | None = None,
+        extra_environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start a machine's process; one that loops ends after some seconds and starts again, while it is on."""
+        loop = active_faults(self._state, machine.name).get("boot-loop")
+        if loop is not None:
+            command = ["sh", "-c", BOOT_LOOP, "boot-loop", str(loop.get("after_s", LOOP_S[machine.kind])), *command]
+        log = machine.path / "console.log"
+        self._groups.start(machine.name, command, log, namespace=namespace, extra_environment=extra_environment)
+
+
+def faulty_parts(faults: Mapping[str, Any], now: datetime) -> list[str]:
+    """Return the options of QEMU for a guest with a wrong clock or slow disks; `now` is the machine's own time."""
+    parts = []
+    if "clock-skew" in faults:
+        clock = now + timedelta(seconds=float(faults["clock-skew"].get("ahead_s", 3600)))
+        parts += ["-rtc", f"base={clock:%Y-%m-%dT%H:%M:%S}"]
+    if "slow-disk" in faults:
+        rate = int(faults["slow-disk"].get("bytes_s", 65536))
+        parts += [word for disk in GUEST_DISKS for word in ("-set", f"drive.{disk}.throttling.bps-total={rate}")]
+    return parts
 
 
 def _make_state_disk(path: Path) -> None:

@@ -60,12 +60,8 @@ class ProcessGroups:
             namespace: The network namespace to run in; the file system stays the machine's own.
             extra_environment: Variables beside this process's own.
         """
-        folders = [tree / self._name / name for tree in self._trees]
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
         inside = [find("nsenter", "util-linux"), f"--net=/run/netns/{namespace}"] if namespace else []
-        enter = 'for group in $1; do echo $$ >"$group/cgroup.procs"; done; shift; exec "$@"'
-        words = ["sh", "-c", enter, name, " ".join(map(str, folders)), *inside, *map(str, command)]
+        words = self.joined(name, [*inside, *map(str, command)])
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             subprocess.Popen(
@@ -78,6 +74,14 @@ class ProcessGroups:
                 env={**environment(), **(extra_environment or {})},
             )
         self._wait_started(name)
+
+    def joined(self, name: str, command: Sequence[str]) -> list[str]:
+        """Return a command line that runs `command` under a name, for a caller who waits for its end himself."""
+        folders = [tree / self._name / name for tree in self._trees]
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        enter = 'for group in $1; do echo $$ >"$group/cgroup.procs"; done; shift; exec "$@"'
+        return ["sh", "-c", enter, name, " ".join(map(str, folders)), *command]
 
     def _wait_started(self, name: str) -> None:
         """Wait until the process is in its cgroup, so that a look at it directly afterwards finds it."""
@@ -139,6 +143,15 @@ class ProcessGroups:
             for folder in (*inner, top):
                 with suppress(OSError):
                     folder.rmdir()
+
+    def cpu_s(self, name: str) -> float | None:
+        """Return the CPU seconds of a name, of its ended processes too; None where the kernel's cgroups do not tell."""
+        for tree in self._trees:
+            with suppress(OSError):
+                for line in (tree / self._name / name / "cpu.stat").read_text().splitlines():
+                    if line.startswith("usage_usec "):
+                        return int(line.split()[1]) / 1e6
+        return None
 
     def memory_bytes(self, name: str) -> int:
         """Return the memory of a name: what its processes have, with what they share counted in parts (PSS)."""

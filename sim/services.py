@@ -21,12 +21,12 @@ def install_machines(plan: SitePlan, state: State, machines: Sequence[Machine]) 
             node = nodes.get(machine.name)
             write_hardware(machine, hardware_record(plan, node) if node else {"gpus": [], "driver_version": ""})
         if machine.kind == "container" and not (machine.path / "upper").exists():
-            _install(machine, state.ssh_key.with_suffix(".pub").read_text())
+            install_container(machine, state.ssh_key.with_suffix(".pub").read_text())
     if plan.provisioning is not None:
         _fix_address(next(machine for machine in machines if machine.name == plan.provisioning.host), plan)
 
 
-def _install(machine: Machine, public_key: str) -> None:
+def install_container(machine: Machine, public_key: str) -> None:
     """Write the files of a container's own layer."""
     upper = machine.path / "upper"
     (upper / "root/.ssh").mkdir(parents=True, mode=0o700)

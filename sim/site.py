@@ -140,14 +140,14 @@ def down(name: str, progress: Progress) -> None:
             run(["umount", "--lazy", mount])
         disconnect(state.namespace_prefix, name)
         remove_sockets(state)
-        _remove_files(state)
+        remove_files(state)
         progress(f"everything of {name} is removed after {time.monotonic() - started:.1f} s")
     state.folder.with_name(f"{state.folder.name}.lock").unlink(missing_ok=True)
 
 
-def _remove_files(state: State) -> None:
-    """Delete what the simulation wrote; the folder itself goes when nothing else is in it."""
-    for name in OWN_FOLDERS:
+def remove_files(state: State, more: Sequence[str] = ()) -> None:
+    """Delete what the simulation wrote, and `more`; the folder itself goes when nothing else is in it."""
+    for name in (*OWN_FOLDERS, *more):
         path = state.folder / name
         if path.is_dir():
             shutil.rmtree(path)

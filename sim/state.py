@@ -17,13 +17,17 @@ from typing import Any
 
 from sim.errors import SimError
 
+SITE_MARK, HALL_MARK = "ca", "ch"
+"""What the names of the namespaces of a site, and of a hall, begin with."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state folder of a site, and the places in it."""
+    """The state folder of a site, and the places in it. `mark` is what the names of its namespaces begin with."""
 
     site: str
     folder: Path
+    mark: str = SITE_MARK
 
     @property
     def logs(self) -> Path:
@@ -72,7 +76,7 @@ class State:
     @property
     def namespace_prefix(self) -> str:
         """What the names of all namespaces of this site start with."""
-        return f"ca-{self.site}-"
+        return f"{self.mark}-{self.site}-"
 
     def make_folders(self) -> None:
         """Make the folders; secrets and keys are for their owner only."""

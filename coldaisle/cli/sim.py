@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coldaisle.cli import sim_hall
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import AsJson, Site, print_json
+from coldaisle.cli.sim_shared import checked_site, pair, plan_of, progress, site_name, told
 
 if TYPE_CHECKING:
-    from coldaisle.check import CheckedSite
     from coldaisle.plan.model import SitePlan
     from sim.site import SiteStatus
 
@@ -25,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(sim_hall.app, name="hall")
 
 
 @app.command()
@@ -38,11 +36,11 @@ def up(site: Site) -> None:
 
     Example: coldaisle sim up sim
     """
-    plan = _plan(site)
-    with _told():
+    plan = plan_of(site)
+    with told():
         from sim.site import up as start  # noqa: PLC0415 - the simulation is loaded when it is wanted
 
-        status = start(plan, _progress())
+        status = start(plan, progress())
     _print_endpoints(status)
     if not status.is_up:
         raise typer.Exit(ExitCode.OUR_FAULT)
@@ -57,10 +55,10 @@ def down(site: Site) -> None:
 
     Example: coldaisle sim down sim
     """
-    with _told():
+    with told():
         from sim.site import down as stop  # noqa: PLC0415
 
-        stop(_name(site), _progress())
+        stop(site_name(site), progress())
 
 
 @app.command()
@@ -72,8 +70,8 @@ def status(site: Site, *, as_json: AsJson = False) -> None:
 
     Example: coldaisle sim status sim --json
     """
-    plan = _plan(site)
-    with _told():
+    plan = plan_of(site)
+    with told():
         from sim.site import status as look  # noqa: PLC0415
 
         found = look(plan)
@@ -104,10 +102,10 @@ def fault(  # noqa: PLR0913 - the options of a command
     if name == "list":
         _print_faults()
         return
-    plan = _plan(site)
+    plan = plan_of(site)
     options: dict[str, Any] = {"seed": seed, **({"port": port} if port else {})}
-    options |= dict(_pair(text) for text in setting or ())
-    with _told():
+    options |= dict(pair(text) for text in setting or ())
+    with told():
         _fault(plan, name, host, options, clear=clear)
 
 
@@ -127,14 +125,14 @@ def load(
 
     Example: coldaisle sim load sim llama --rps 30 --seconds 60
     """
-    plan = _plan(site)
-    with _told():
+    plan = plan_of(site)
+    with told():
         from sim.cluster.load import Load  # noqa: PLC0415
         from sim.cluster.load import load as send  # noqa: PLC0415
         from sim.site import state_of  # noqa: PLC0415
 
         wanted = Load(endpoint=endpoint, requests_per_s=rps, seconds=seconds)
-        report = send(plan, state_of(plan.name).folder, wanted, _progress())
+        report = send(plan, state_of(plan.name).folder, wanted, progress())
     if as_json:
         print_json(report.summary())
     else:
@@ -170,8 +168,8 @@ def fabric(  # noqa: PLR0913 - the options of a command
 
     Example: coldaisle sim fabric b200-roce --fabric storage --hosts-per-leaf 1
     """
-    checked = _checked(site)
-    with _told():
+    checked = checked_site(site)
+    with told():
         from sim.twin.cables import Mistakes  # noqa: PLC0415
         from sim.twin.report import as_json as plain  # noqa: PLC0415
         from sim.twin.report import print_reports  # noqa: PLC0415
@@ -179,7 +177,7 @@ def fabric(  # noqa: PLR0913 - the options of a command
 
         mistakes = Mistakes(tuple(pull or ()), (swap,) if swap else ())
         request = Request(name, hosts_per_leaf, mistakes)
-        reports = run_twins(checked.spec, checked.plan, request, _progress())
+        reports = run_twins(checked.spec, checked.plan, request, progress())
     if as_json:
         print_json(plain(reports))
     else:
@@ -209,11 +207,11 @@ def install(
 
     Example: coldaisle sim install rehearsal r01-n01
     """
-    plan = _plan(site)
-    with _told():
+    plan = plan_of(site)
+    with told():
         from sim.install.run import rehearse  # noqa: PLC0415
 
-        found = rehearse(plan, node, timeout_s, _progress())
+        found = rehearse(plan, node, timeout_s, progress())
     if as_json:
         print_json(asdict(found))
         return
@@ -227,14 +225,7 @@ def _fault(plan: SitePlan, name: str, host: str, options: dict[str, Any], *, cle
     from sim.site import state_of  # noqa: PLC0415
 
     require_root()
-    target = faults.find_target(plan, state_of(plan.name), host)
-    if not clear:
-        faults.inject(target, name, options)
-        typer.echo(f"{host}: {name} is in force ({faults.find_fault(name).summary})")
-    elif faults.clear(target, name):
-        typer.echo(f"{host}: {name} is taken back")
-    else:
-        typer.echo(f"{host}: {name} was not in force")
+    typer.echo(faults.change(faults.find_target(plan, state_of(plan.name), host), name, options, back=clear))
 
 
 def _print_faults() -> None:
@@ -242,63 +233,6 @@ def _print_faults() -> None:
 
     for name, entry in FAULTS.items():
         typer.echo(f"{name:20}  {entry.summary}")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise typer.BadParameter(f"{text!r} has no value; write NAME=VALUE")
-    return name, value
-
-
-def _plan(site: str) -> SitePlan:
-    """Return the plan of a site; one with errors is not simulated."""
-    return _checked(site).plan
-
-
-def _checked(site: str) -> CheckedSite:
-    """Return a site without errors."""
-    from coldaisle.check import open_site  # noqa: PLC0415
-    from coldaisle.cli.output import print_problems  # noqa: PLC0415
-    from coldaisle.spec import site_folder  # noqa: PLC0415
-
-    checked = open_site(site_folder(site))
-    if checked.errors:
-        print_problems(checked.errors, err=True)
-        raise typer.Exit(ExitCode.CHECK_FAILED)
-    return checked
-
-
-def _name(site: str) -> str:
-    """Return the name of a site; a folder that cannot be read any more has its own name."""
-    from coldaisle.spec import SpecError, load_site, site_folder  # noqa: PLC0415
-
-    try:
-        return load_site(site_folder(site)).site.name
-    except SpecError:
-        return Path(site).name
-
-
-def _progress() -> Callable[[str], None]:
-    """Return a function that prints a line with the seconds since now."""
-    started = time.monotonic()
-
-    def say(line: str) -> None:
-        typer.echo(f"[{time.monotonic() - started:6.1f} s] {line}", err=True)
-
-    return say
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Turn an error of the simulation into its message and exit status 2."""
-    from sim.errors import SimError  # noqa: PLC0415
-
-    try:
-        yield
-    except SimError as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(ExitCode.INVALID) from error
 
 
 def _print_endpoints(found: SiteStatus) -> None:

@@ -205,6 +205,7 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
 def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
         "up_timeout_s": pool.os.boot_timeout_s,
+        "up_macs": [nic.mac for nic in node.nics if nic.mac],
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }
 

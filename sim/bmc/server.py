@@ -1,4 +1,4 @@
-"""The process of all BMCs: reads the machines of a site, and answers IPMI and Redfish at each BMC's address."""
+"""A process of many BMCs: reads the machines of a site, and answers IPMI and Redfish at each BMC's address."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ from sim.power import PowerSwitch
 from sim.state import State
 
 FIRST_LOOPBACK_PORT = 10000
+PORTS_A_PART = 1000
 IPMI_POLL_S = 30
 
 
-def boards(state: State) -> tuple[Board, ...]:
-    """Return the boards of the machines that `sim up` wrote down."""
+def boards(state: State, part: str = "0/1") -> tuple[Board, ...]:
+    """Return the boards of the machines that `sim up` wrote down; `part` "1/3" is the second of three like parts."""
+    index, count = map(int, part.split("/"))
     records = json.loads((state.folder / "machines.json").read_text())["machines"]
     credentials = yaml.safe_load(state.bmc_credentials.read_text())
     switch = PowerSwitch(state)
     found = (Machine.from_dict(record) for record in records)
-    return tuple(Board(machine, state, switch, credentials) for machine in found if machine.bmc_address)
+    return tuple(Board(machine, state, switch, credentials) for machine in found if machine.bmc_address)[index::count]
 
 
 def serve_redfish(state: State, found: Sequence[Board]) -> None:
@@ -43,9 +45,14 @@ def serve_redfish(state: State, found: Sequence[Board]) -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def serve_ipmi(found: Sequence[Board]) -> None:
-    """Start pyghmi's loop for all boards in a thread."""
-    servers = [BoardIpmi(board, FIRST_LOOPBACK_PORT + index) for index, board in enumerate(found)]
+def first_port(part: str = "0/1") -> int:
+    """Return the first port on the loopback that a part of the BMCs uses: parts share it."""
+    return FIRST_LOOPBACK_PORT + PORTS_A_PART * int(part.split("/", maxsplit=1)[0])
+
+
+def serve_ipmi(found: Sequence[Board], first: int) -> None:
+    """Start pyghmi's loop for all boards in a thread, from the port `first` on the loopback."""
+    servers = [BoardIpmi(board, port) for port, board in enumerate(found, first)]
 
     def loop() -> None:
         while servers:
@@ -54,26 +61,26 @@ def serve_ipmi(found: Sequence[Board]) -> None:
     threading.Thread(target=loop, daemon=True).start()
 
 
-async def serve_fronts(found: Sequence[Board]) -> None:
+async def serve_fronts(found: Sequence[Board], first: int) -> None:
     """Listen for IPMI at each BMC's address until the process ends."""
     loop = asyncio.get_running_loop()
-    for index, board in enumerate(found):
+    for port, board in enumerate(found, first):
         address = (str(board.machine.bmc_address), PORT)
-        port = FIRST_LOOPBACK_PORT + index
         await loop.create_datagram_endpoint(lambda board=board, port=port: Front(board, port), local_addr=address)  # type: ignore[misc]
     logging.getLogger(__name__).info("%d BMCs are ready", len(found))
     await asyncio.Event().wait()
 
 
 def main() -> None:
-    """Serve the BMCs of a site: `python -m sim.bmc.server SITE STATE_FOLDER`."""
+    """Serve the BMCs of a site, or a part of them: `python -m sim.bmc.server SITE STATE_FOLDER [PART]`."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     state = State(sys.argv[1], Path(sys.argv[2]))
-    found = boards(state)
+    part = sys.argv[3:]
+    found, port = boards(state, *part), first_port(*part)
     serve_redfish(state, found)
-    serve_ipmi(found)
-    asyncio.run(serve_fronts(found))
+    serve_ipmi(found, port)
+    asyncio.run(serve_fronts(found, port))
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coldaisle.plan.model import SitePlan
 from sim.errors import SimError
-from sim.machines import Machine, container_command, guest_command, hardware_record, machines
-from sim.power import HARDWARE_DISK_BYTES, write_hardware
+from sim.machines import GUEST_DISKS, Machine, container_command, guest_command, hardware_record, machines
+from sim.power import HARDWARE_DISK_BYTES, faulty_parts, write_hardware
 from sim.services import install_machines
 from sim.state import State
 
@@ -103,3 +104,13 @@ def test_two_starts_at_once_are_told_apart(state: State) -> None:
     """The second start says which process has the lock, and what to do."""
     with state.locked(), pytest.raises(SimError, match="wait until it ends"), state.locked():
         pytest.fail("the lock was given twice")
+
+
+def test_a_guest_has_its_faulty_clock_and_slow_disks_from_its_next_start() -> None:
+    """The emulator is told a time that is ahead, and a rate for each disk; without faults it is told nothing."""
+    now = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
+    assert faulty_parts({}, now) == []
+    parts = faulty_parts({"clock-skew": {"ahead_s": 90}, "slow-disk": {}}, now)
+    assert parts[:2] == ["-rtc", "base=2026-11-28T12:01:30"]
+    assert parts[2::2] == ["-set"] * len(GUEST_DISKS)
+    assert parts[3::2] == [f"drive.{disk}.throttling.bps-total=65536" for disk in GUEST_DISKS]

@@ -20,6 +20,13 @@ options:
     description: How long to pause between two tries.
     type: float
     default: 1
+  macs:
+    description:
+      - MAC addresses of the ports that the host is planned to have. One that has none of them is another machine, and
+        the task fails before anything is changed.
+    type: list
+    elements: str
+    default: []
 author:
   - The Coldaisle authors
 """

@@ -1,0 +1,137 @@
+"""
+What a hall is made of: some nodes of a site's plan, with the keys, passwords and addresses of the hall.
+
+The hall is a plan itself, so that inventory, plays, wires and BMCs follow from it as they do for any site.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from coldaisle.plan.model import CablePlan, FabricPlan, NodePlan, PoolPlan, SitePlan
+from coldaisle.plan.plays import VERBS, plan_plays
+from sim.errors import SimError
+from sim.machines import Kind
+from sim.network import BMC_DEVICE, OOB_MTU_BYTES, Link, Port, Wiring, oob_switch, wiring
+from sim.state import State
+
+DEPLOY = "deploy"
+"""The namespace that plays the deploy host: commands which are to reach the hall run in it."""
+
+OOB_PREFIX_LENGTH = 16
+"""One network of BMCs and one of hosts, each as large as a hall may need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which part of a site a hall has: the first `hosts` nodes (None: all), each of the kind that its pool has here."""
+
+    hosts: int | None = None
+    kind: Kind = "light"
+    pools: Mapping[str, Kind] | None = None
+
+    def kind_of(self, node: NodePlan) -> Kind:
+        """Return the kind of machine that stands for a node."""
+        return (self.pools or {}).get(node.pool, self.kind)
+
+
+def hall_name(site: str) -> str:
+    """Return the name of a site's hall, so that both may run side by side."""
+    return f"{site}-hall"
+
+
+def hall_plan(plan: SitePlan, state: State, wanted: Wanted) -> SitePlan:
+    """
+    Return the plan of a hall: nodes that are installed, without provisioner, cluster and the switches' configurations.
+
+    Raises SimError where the site has fewer nodes than are wanted, or no pool of a name.
+    """
+    unknown = sorted(set(wanted.pools or {}) - {pool.name for pool in plan.pools})
+    if unknown:
+        have = ", ".join(pool.name for pool in plan.pools)
+        raise SimError(plan.name, f"there is no pool {unknown[0]}", f"pools: {have}", "name one of them")
+    if wanted.hosts is not None and not 1 <= wanted.hosts <= len(plan.nodes):
+        fix = "ask for fewer, or write a spec of more: coldaisle sim hall spec FOLDER --nodes N"
+        raise SimError(plan.name, f"{wanted.hosts} hosts are asked for", f"{len(plan.nodes)} nodes", fix)
+    nodes = tuple(_node(node, state) for node in plan.nodes[: wanted.hosts])
+    names = {node.name for node in nodes}
+    found = replace(
+        plan,
+        name=hall_name(plan.name),
+        nodes=nodes,
+        pools=tuple(_pool(pool, state) for pool in plan.pools),
+        fabrics={name: _fabric(fabric, names) for name, fabric in plan.fabrics.items()},
+        cluster=None,
+        provisioning=None,
+        plays=(),
+        admin_private_key_file=str(state.ssh_key),
+    )
+    plays = tuple(replace(play, after=()) for play in plan_plays(found) if play.playbook in VERBS)
+    return replace(found, plays=plays)
+
+
+def _node(node: NodePlan, state: State) -> NodePlan:
+    credentials, ca_file = f"file:{state.bmc_credentials}", str(state.pki / "ca.crt")
+    bmc = replace(node.bmc, credentials=credentials, ca_file=ca_file) if node.bmc else None
+    return replace(node, boot="image-installed", bmc=bmc)
+
+
+def _pool(pool: PoolPlan, state: State) -> PoolPlan:
+    keys = str(state.ssh_key.with_suffix(".pub"))
+    return replace(pool, os=replace(pool.os, admin_authorized_keys_file=keys))
+
+
+def _fabric(fabric: FabricPlan, nodes: set[str]) -> FabricPlan:
+    """Return a fabric with the cables of the hall's nodes only; where they end, a switch without software stands."""
+    return replace(fabric, cables=tuple(cable for cable in fabric.cables if _ends(cable) & nodes), bonds=())
+
+
+def _ends(cable: CablePlan) -> set[str]:
+    return {cable.a.device, cable.b.device}
+
+
+def hall_wiring(plan: SitePlan) -> Wiring:
+    """
+    Return the wires of a hall.
+
+    They are those of a site, but nothing of it is joined to this machine: the deploy host is a namespace too. The
+    out-of-band port of a light host has its address from the start, since nobody answers DHCP.
+    """
+    oob = oob_switch(plan)
+    hosts = {node.name: node for node in plan.nodes}
+    ports = Port(DEPLOY, "oob0", addresses=deploy_addresses(plan)), Port(oob, DEPLOY, bridge="br0")
+    links = [Link(*ports, OOB_MTU_BYTES)]
+    links += [
+        _addressed(plan, link)
+        for link in wiring(plan).links
+        if link.a.device in {BMC_DEVICE, *hosts} or link.b.device in hosts
+    ]
+    return Wiring(
+        devices=tuple(dict.fromkeys([oob, DEPLOY, *(end.device for link in links for end in (link.a, link.b))])),
+        bridges=((oob, "br0", OOB_MTU_BYTES),),
+        links=tuple(links),
+        taps=(),
+    )
+
+
+def _addressed(plan: SitePlan, link: Link) -> Link:
+    """Give the end of an out-of-band link its addresses, as wide as the hall's networks: of a host, or of all BMCs."""
+    found: dict[str, tuple[str, ...]] = {node.name: (_wide(node.management_address),) for node in plan.nodes}
+    found[BMC_DEVICE] = tuple(_wide(node.bmc.address) for node in plan.nodes if node.bmc)
+    if link.a.device not in found or link.b.device != oob_switch(plan):
+        return link
+    return replace(link, a=replace(link.a, addresses=found[link.a.device]))
+
+
+def _wide(address: str) -> str:
+    return f"{address.split('/', maxsplit=1)[0]}/{OOB_PREFIX_LENGTH}"
+
+
+def deploy_addresses(plan: SitePlan) -> tuple[str, ...]:
+    """Return the deploy host's addresses: the last of each network of BMCs and of hosts."""
+    addresses = [node.bmc.address for node in plan.nodes if node.bmc]
+    addresses += [node.management_address for node in plan.nodes]
+    networks = {ipaddress.ip_interface(_wide(address)).network for address in addresses}
+    return tuple(f"{network.broadcast_address - 1}/{OOB_PREFIX_LENGTH}" for network in sorted(networks))

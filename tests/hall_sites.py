@@ -1,0 +1,123 @@
+"""Halls for tests and benches: one is started from a spec of so many nodes, and gone when the block ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from coldaisle.check import open_site
+from coldaisle.paths import state_dir
+from coldaisle.plan.model import SitePlan
+from sim.hall import site as hall_site
+from sim.hall import spec
+from sim.hall.plan import Wanted, hall_plan
+from sim.machines import Kind
+from sim.power import PowerSwitch
+from sim.processes import ProcessGroups
+from sim.state import State
+
+ROOT = Path(__file__).parents[1]
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Hall:
+    """A hall that is up. `plan` is its own; `folder` has the spec, and what a run of the plays leaves (hall_plays)."""
+
+    name: str
+    folder: Path
+    plan: SitePlan
+    state: State
+
+    def command(self, *words: str) -> list[str]:
+        """Return a command line that runs `words` on the hall's deploy host."""
+        return hall_site.inside(self.name, words)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of a command that works on the hall: our tools first on PATH, no bytecode written."""
+        own = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        }
+        return hall_site.environment(self.name) | own
+
+    def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a command on the hall's deploy host, and return it with its output."""
+        done = subprocess.run(
+            self.command(*words), cwd=ROOT, env=self.environment(), capture_output=True, text=True, check=False
+        )
+        assert not check or done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done
+
+    def plays(self, verb: str, *arguments: str) -> dict[str, Any]:
+        """Run the plays of the hall by the provider's own path (see hall_plays), and return what it tells."""
+        found: dict[str, Any] = json.loads(self.run(*self.plays_command(verb, *arguments)).stdout.splitlines()[-1])
+        return found
+
+    def plays_command(self, verb: str, *arguments: str) -> list[str]:
+        """Return the words that run plays on the deploy host."""
+        return [sys.executable, "-m", "tests.hall_plays", str(self.folder), verb, *arguments]
+
+    def switch_off(self) -> None:
+        """Turn every machine off, and forget the settings of its BMC."""
+        switch = PowerSwitch(self.state)
+        for machine in hall_site.machines(self.name):
+            switch.turn_off(machine)
+            (self.state.bmcs / f"{machine.name}.json").unlink(missing_ok=True)
+
+    def restart_bmcs(self) -> None:
+        """End the processes of the BMCs, with every session that somebody has left, and start them again."""
+        groups = ProcessGroups(self.state.site)
+        for name in (name for name in groups.names() if name.startswith("bmc-")):
+            groups.stop(name, grace_s=0)
+        self._up()
+
+    def _up(self) -> None:
+        kinds = {machine.kind for machine in hall_site.machines(self.name)}
+        hall_site.up(open_site(self.folder).plan, Wanted(kind=kinds.pop()), lambda _line: None)
+
+    def renew(self) -> None:
+        """Install every machine anew: off, with the image's own files, and unknown to the deploy host."""
+        self.switch_off()
+        for machine in hall_site.machines(self.name):
+            shutil.rmtree(machine.path)
+        (self.folder / "outputs.json").unlink(missing_ok=True)
+        shutil.rmtree(self.state.folder / "ssh", ignore_errors=True)
+        (self.state.folder / "known_hosts").unlink(missing_ok=True)
+        self._up()
+
+
+@contextmanager
+def hall(nodes: int, kind: Kind = "light", name: str = "") -> Iterator[Hall]:
+    """
+    Start a hall of `nodes` machines with a state folder of its own, and take all of it away at the end.
+
+    The folder lies directly in the folder of temporary files: sockets below it have short paths.
+    """
+    before = os.environ.get("XDG_STATE_HOME")
+    with tempfile.TemporaryDirectory(prefix="ch") as folder:
+        os.environ["XDG_STATE_HOME"] = folder
+        name = name or f"h{os.getpid() % 100000}x{next(_numbers)}"
+        site = spec.write(Path(folder) / "site", nodes, name)
+        wanted = Wanted(kind=kind)
+        try:
+            plan = open_site(site).plan
+            hall_site.up(plan, wanted, lambda _line: None)
+            state = hall_site.state_of(name)
+            yield Hall(name, site, hall_plan(plan, state, wanted), State(state.site, state_dir(state.site), state.mark))
+        finally:
+            hall_site.down(name, lambda _line: None)
+            if before is None:
+                del os.environ["XDG_STATE_HOME"]
+            else:
+                os.environ["XDG_STATE_HOME"] = before

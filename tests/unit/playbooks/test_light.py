@@ -1,0 +1,54 @@
+"""What runs on a host without AnsiballZ, whatever Python it has, and whether the host is the planned one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from ansible_collections.coldaisle.site.plugins.action.wait import another_machine
+from ansible_collections.coldaisle.site.plugins.plugin_utils import light
+
+PORTS = (
+    "2: mgmt0: <UP> mtu 1500 state UP\\    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"
+    "3: rail0: <UP> mtu 9000 master bond0\\    link/ether 52:54:00:00:00:09 brd ff:ff:ff:ff:ff:ff "
+    "permaddr 52:54:00:00:00:02\n"
+)
+
+
+def _answer(text: str) -> dict[str, object]:
+    done = subprocess.run([sys.executable, "-I", "-S", "-"], input=text, capture_output=True, text=True, check=True)
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("lost", ["sources", "codes"])
+def test_a_program_runs_compiled_and_on_another_python_as_text(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host whose Python is not of this one's bytecode takes the text, and answers the same; neither needs both."""
+    packed = light.packed("read")
+    monkeypatch.setitem(packed, lost, "")
+    monkeypatch.setitem(packed, "magic", packed["magic"] if lost == "sources" else "00000000")
+    found = _answer(light.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
+    assert found["facts"] == {"user.root": "present"}
+    assert list(found["errors"]) == ["nonsense"]  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("last_bytes", [(), ("01",), ("02",), ("0A", "09")])
+def test_a_host_with_one_of_the_planned_ports_is_ours(last_bytes: tuple[str, ...]) -> None:
+    """A port that a bond gave another address counts by its own, and a host without planned ports by none."""
+    assert another_machine([f"52:54:00:00:00:{last}" for last in last_bytes], PORTS) == {}
+
+
+def test_a_host_that_says_nothing_of_its_ports_is_not_accused() -> None:
+    """Without iproute2 there is nothing to compare."""
+    assert another_machine(["52:54:00:00:00:01"], "") == {}
+
+
+def test_a_host_with_none_of_the_planned_ports_is_refused() -> None:
+    """The message has both sides and where to look."""
+    found = another_machine(["52:54:00:00:00:77"], PORTS)
+    assert found["failed"]
+    assert "it has the ports 52:54:00:00:00:01, 52:54:00:00:00:02, 52:54:00:00:00:09" in found["msg"]
+    assert "planned 52:54:00:00:00:77" in found["msg"]
+    assert "hardware.yaml" in found["msg"]
