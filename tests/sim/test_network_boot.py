@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -44,12 +45,13 @@ def site(tmp_path: Path) -> tuple[SitePlan, ProvisioningPlan, NodePlan]:
     catalog.write_text(catalog.read_text().replace("firmware: bios", "firmware: uefi"))
     name = folder / "site.yaml"
     name.write_text(name.read_text().replace("name: rehearsal", "name: firmware"))
-    for file in ("linux", "initrd.gz"):
-        (tmp_path / file).write_bytes(os.urandom(64 << 10))
+    (tmp_path / "linux").write_bytes(os.urandom(64 << 10))
+    with (tmp_path / "initrd.gz").open("wb") as file:
+        file.truncate(64 << 20)  # more than lies in the sockets' buffers
     plan = open_site(folder).plan
     assert plan.provisioning is not None
     images = tuple(replace(image, source=str(tmp_path), sha256={}) for image in plan.provisioning.images)
-    provisioning = replace(plan.provisioning, images=images)
+    provisioning = replace(plan.provisioning, images=images, transfers=1)
     return replace(plan, provisioning=provisioning), provisioning, plan.nodes[0]
 
 
@@ -94,3 +96,34 @@ def test_uefi_boots_over_http_without_tftp(lab: Lab, site: tuple[SitePlan, Provi
     settings = [word for setting in ONLY_HTTP for word in ("-fw_cfg", setting)]
     assert fetched(lab, site[2], *settings)[:3] == ["/tftp/snponly.efi", SCRIPT, KERNEL]
     assert "tftp/snponly.efi to" not in (lab.logs / "dnsmasq.log").read_text()
+
+
+def test_who_comes_too_early_is_told_to_come_back(lab: Lab, site: tuple[SitePlan, ProvisioningPlan, NodePlan]) -> None:
+    """Of two transfers where one may be, the second is told when to come back, and is served after the first."""
+    url = f"http://{site[1].host_address}:{site[1].http_port}/images/debian-13/initrd.gz"
+    curl = [
+        "nsenter",
+        f"--net=/run/netns/{lab.inside}",
+        "curl",
+        "-s",
+        "--retry-connrefused",
+        "--retry",
+        "20",
+        "-o",
+        "/dev/null",
+    ]
+    with subprocess.Popen([*curl, "--limit-rate", "100k", url]) as slow:
+        heads = until_refused([*curl, "--retry", "0", "-I", "-X", "GET", "-D", "-", url])
+        slow.kill()
+    assert "Retry-After: 5" in heads
+    assert " 200 " in subprocess.run([*curl, "-D", "-", url], capture_output=True, text=True, check=True).stdout
+
+
+def until_refused(command: list[str]) -> str:
+    """Run a request until it is refused, and return its headers; what came before was before the slow one."""
+    for _ in range(40):
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        if " 503 " in said:
+            return said
+        time.sleep(0.25)
+    return ""
