@@ -198,7 +198,7 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
         "pxe_facts": dict(facts),
         "pxe_files": [file.as_dict() for file in boot.pxe_files(plan, provisioning)],
         "pxe_images": boot.image_copies(provisioning),
-        "pxe_links": boot.program_links(),
+        "pxe_links": boot.program_links(provisioning),
     }
 
 

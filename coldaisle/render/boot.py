@@ -136,12 +136,15 @@ def boot_script(provisioning: ProvisioningPlan, node: NodePlan, image: ImagePlan
 
 
 def _grub(provisioning: ProvisioningPlan, node: NodePlan, image: ImagePlan, target: Target | None) -> str:
-    """Return what the signed GRUB reads of a node: the same kernel and arguments, over HTTP too."""
+    """
+    Return what the signed GRUB reads of a node: the same kernel and arguments.
+
+    The files have no server in their paths: they come from where GRUB came from. Debian's signed GRUB speaks TFTP only.
+    """
     return render(
         "pxe/grub_node.cfg.j2",
         node=node.name,
         image=image.name,
-        server=f"{bare_address(provisioning.host_address)}:{provisioning.http_port}",
         kernel=image.kernel,
         initrd=image.initrd,
         # GRUB ends a command at a semicolon, unless it is quoted.
@@ -178,9 +181,11 @@ def image_copies(provisioning: ProvisioningPlan) -> list[dict[str, str | None]]:
     ]
 
 
-def program_links() -> list[dict[str, str]]:
-    """Return the links from the TFTP folder to the programs of Debian's ipxe package: `path`, and `target` it shows."""
-    return [{"path": f"{TFTP_ROOT}/{name}", "target": f"{IPXE_FOLDER}/{name}"} for name in IPXE_PROGRAMS]
+def program_links(provisioning: ProvisioningPlan) -> list[dict[str, str]]:
+    """Return the links of the TFTP folder (`path`, and the `target` it shows): iPXE's programs, and images for GRUB."""
+    shown = {name: f"{IPXE_FOLDER}/{name}" for name in IPXE_PROGRAMS}
+    shown |= {"images": f"{HTTP_ROOT}/images"} if provisioning.signed else {}
+    return [{"path": f"{TFTP_ROOT}/{name}", "target": target} for name, target in shown.items()]
 
 
 def _dnsmasq(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePlan]) -> str:

@@ -49,27 +49,24 @@ def start(lab: Lab, node: NodePlan) -> None:
         "-n",
         "19",
         find("qemu-system-x86_64", "qemu-system-x86"),
-        *_options(lab, node),
+        *options(lab, node),
     ]
     lab.groups.start(PROCESS, command, lab.logs / "qemu.log", namespace=lab.inside)
 
 
-def _options(lab: Lab, node: NodePlan) -> list[str]:
+def options(lab: Lab, node: NodePlan) -> list[str]:
+    """Return the options of the machine: its port, its disk, and a console that can be typed at."""
     nic = next(nic for nic in node.nics if nic.name == node.boot_nic)
     uefi = node.firmware == "uefi"
-    options = ["-name", node.name, "-machine", "q35,graphics=off", "-accel", ACCELERATOR, "-cpu", CPU, "-smp", "1"]
-    options += ["-m", str(MEMORY_MIB), "-nodefaults", "-display", "none"]
-    options += [
-        "-chardev",
-        f"socket,id=tty,path={lab.folder / 'tty'},server=on,wait=off,logfile={lab.logs / 'console.log'}",
-    ]
-    options += ["-serial", "chardev:tty"]
-    options += _firmware(lab) if uefi else ["-boot", f"order=cn,reboot-timeout={RETRY_BOOT_MS}"]
-    options += ["-netdev", f"tap,id=net,ifname={tap_of(node)},script=no,downscript=no"]
-    options += ["-device", f"virtio-net-pci,netdev=net,mac={nic.mac}{',bootindex=1' if uefi else ''}"]
+    console = f"socket,id=tty,path={lab.folder / 'tty'},server=on,wait=off,logfile={lab.logs / 'console.log'}"
+    words = ["-name", node.name, "-machine", "q35,graphics=off", "-accel", ACCELERATOR, "-cpu", CPU, "-smp", "1"]
+    words += ["-m", str(MEMORY_MIB), "-nodefaults", "-display", "none", "-chardev", console, "-serial", "chardev:tty"]
+    words += _firmware(lab) if uefi else ["-boot", f"order=cn,reboot-timeout={RETRY_BOOT_MS}"]
+    words += ["-netdev", f"tap,id=net,ifname={tap_of(node)},script=no,downscript=no"]
+    words += ["-device", f"virtio-net-pci,netdev=net,mac={nic.mac}{',bootindex=1' if uefi else ''}"]
     # Nothing of the disk must outlive this machine, so that no write waits for it.
-    options += ["-drive", f"if=none,id=disk,format=raw,file={lab.disk},cache=unsafe,discard=unmap"]
-    return [*options, "-device", f"virtio-blk-pci,drive=disk,serial={serial_of(node)}{',bootindex=0' if uefi else ''}"]
+    words += ["-drive", f"if=none,id=disk,format=raw,file={lab.disk},cache=unsafe,discard=unmap"]
+    return [*words, "-device", f"virtio-blk-pci,drive=disk,serial={serial_of(node)}{',bootindex=0' if uefi else ''}"]
 
 
 def _firmware(lab: Lab) -> list[str]:

@@ -8,10 +8,14 @@ comes: the second rehearsal takes it from disk. This machine gets no address of 
 
 from __future__ import annotations
 
+import hashlib
+import lzma
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,6 +34,20 @@ for as udebs; a newer package may come before its modules do.
 """
 
 PACKAGES_AT = "pool/main/d/debian-installer-netboot-images"
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+UDEBS = "main/debian-installer/binary-amd64/Packages.xz"
+"""The index of the installer's own packages, below a release's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a mirror has of a release: its Release, whether Release.gpg signs that, and the index of udebs."""
+
+    release: str
+    signed: bool
+    udebs: bytes
+
 
 INSIDE = """\
     server {{
@@ -104,6 +122,58 @@ def start(lab: Lab, image: ImagePlan) -> None:
         config.write_text(WHOLE.format(**values, name=name, server=server.format(**values)))
         command = [find("nginx", "nginx-light"), "-c", str(config)]
         lab.groups.start(name, command, lab.logs / f"{name}.log", namespace=namespace)
+
+
+def require_whole(image: ImagePlan, found: Index) -> None:
+    """
+    Hold a mirror against itself and the installer, before minutes go into one that then stops at a question.
+
+    Args:
+        image: The image, whose kernel lies below its source.
+        found: What the mirror has of the release.
+
+    Raises:
+        SimError: its signature, its index of the installer's modules, or its modules are of another time than the rest.
+    """
+    where, fix = (
+        f"{upstream()}/dists/{image.suite}",
+        "wait until the mirror is whole, or set COLDAISLE_DEBIAN_MIRROR to another",
+    )
+    if not found.signed:
+        raise SimError(where, "Release.gpg does not sign this Release: they are of two times", "a bad signature", fix)
+    wanted = re.search(rf"^ ([0-9a-f]{{64}}) +\d+ {UDEBS}$", found.release, re.MULTILINE)
+    seen = hashlib.sha256(found.udebs).hexdigest()
+    if wanted is None or wanted[1] != seen:
+        have = f"sha256 {seen}, and Release has {wanted[1] if wanted else 'none'}"
+        raise SimError(where, f"{UDEBS} is not the one of Release", have, fix)
+    version = kernel_version((Path(image.source).expanduser() / image.kernel).read_bytes())
+    if f"Package: kernel-image-{version}-di\n" not in lzma.decompress(found.udebs).decode():
+        fix = "take the installer of the release's state that the mirror has, and pin it"
+        raise SimError(where, f"the release has no modules for the installer's kernel {version}", image.source, fix)
+
+
+def kernel_version(kernel: bytes) -> str:
+    """Return the version of an x86 kernel; its header has the place, less 0x200, at 0x20e (Linux's boot protocol)."""
+    start = int.from_bytes(kernel[0x20E:0x210], "little") + 0x200
+    return kernel[start : start + 128].split(b"\0")[0].split()[0].decode()
+
+
+def index_of(image: ImagePlan) -> Index:
+    """Fetch what a mirror has of a release, and verify its signature with the keys that this machine trusts."""
+    texts = {}
+    with httpx.Client(base_url=f"{upstream()}/dists/{image.suite}/", follow_redirects=True, timeout=60) as client:
+        for name in ("Release", "Release.gpg", UDEBS):
+            try:
+                texts[name] = client.get(name).raise_for_status().content
+            except httpx.HTTPError as error:
+                fix = "set COLDAISLE_DEBIAN_MIRROR to a mirror that has it"
+                raise SimError(f"{client.base_url}{name}", "the mirror does not give it", str(error), fix) from error
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("Release", "Release.gpg"):
+            Path(folder, name).write_bytes(texts[name])
+        words = [find("gpgv", "gpgv"), "--keyring", KEYRING, f"{folder}/Release.gpg", f"{folder}/Release"]
+        signed = run(words, check=False).returncode == 0
+    return Index(texts["Release"].decode(), signed=signed, udebs=texts[UDEBS])
 
 
 def ensure_installer(image: ImagePlan, progress: Callable[[str], None]) -> None:

@@ -45,7 +45,7 @@ def lay_out(lab: Lab, plan: SitePlan, provisioning: ProvisioningPlan) -> None:
         path.write_text(text)
     for copy in image_copies(provisioning):
         _copy(Path(str(copy["source"])), _below(lab, str(copy["path"])), copy["sha256"])
-    for link in program_links():
+    for link in program_links(provisioning):
         _below(lab, link["path"]).symlink_to(link["target"])
 
 

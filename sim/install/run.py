@@ -58,6 +58,7 @@ def rehearse(plan: SitePlan, name: str, timeout_s: float, progress: Progress) ->
     guest.serial_of(node)
     lab = Lab(plan.name, name)
     mirror.ensure_installer(image, progress)
+    mirror.require_whole(image, mirror.index_of(image))
     with held(lab):
         provisioner.lay_out(lab, plan, provisioning)
         provisioner.connect(lab, provisioning, mirror.address_of(image), guest.tap_of(node), plan.name)
