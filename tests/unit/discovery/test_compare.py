@@ -59,6 +59,14 @@ def test_two_that_were_swapped_are_told_by_their_macs(plan: SitePlan) -> None:
     assert len(told) == len(names)
 
 
+def test_a_bmc_in_its_neighbours_place_is_told_once(plan: SitePlan) -> None:
+    """The neighbour, which answers nowhere, is silent; its address has somebody whom the plan knows by name."""
+    first, second, *rest = found_of(plan)
+    names = [node.name for node in plan.nodes if node.bmc]
+    told = answers(plan, [replace(first, address=second.address), *rest])
+    assert [told[name] for name in names[:2]] == ["wrong-address", "silent"]
+
+
 def test_silent_unexpected_and_exchanged_boards(plan: SitePlan) -> None:
     """One does not answer, one is nobody's, and one answers with a board that the plan does not know."""
     _first, second, *rest = found_of(plan)
