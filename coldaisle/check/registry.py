@@ -10,6 +10,7 @@ from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
+from coldaisle.check.host_settings import HOST_SETTINGS_CHECKS
 from coldaisle.check.install import INSTALL_CHECKS, check_disk_serials
 from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.check.power import POWER_CHECKS, feeds
@@ -34,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     *INSTALL_CHECKS,
     bmc.check_bmc_settings,
     firmware.check_firmware,
+    *HOST_SETTINGS_CHECKS,
     addressing.check_overlapping_networks,
     addressing.check_pool_sizes,
     addressing.check_duplicate_addresses,

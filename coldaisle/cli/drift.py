@@ -56,7 +56,8 @@ def drift(  # noqa: PLR0913 - options of a command
         typer.echo(str(error), err=True)
         raise typer.Exit(ExitCode.INVALID) from None
     taken_at = datetime.now(UTC)
-    report = ignore.apply(_preview(stack or Path(site).name, taken_at), known, taken_at.date())
+    found = _with_ages(_preview(stack or Path(site).name, taken_at), Path(site).name)
+    report = ignore.apply(found, known, taken_at.date())
     _print(report, as_json=as_json, markdown=markdown, junit=junit)
     code = exit_code(report)
     raise typer.Exit(terraform_code(code) if detailed_exitcode else code)
@@ -94,6 +95,16 @@ def _preview(stack: str, taken_at: datetime) -> Report:
         preview = {}
     report = report_of(preview, stack, asked)
     return report if done.returncode in (NO_CHANGES, EXPECTED_NONE) else _failed(report, done)
+
+
+def _with_ages(report: Report, site: str) -> Report:
+    """Add to a report when each host last told something, which whoever asked them has written down."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    from coldaisle.drift.ages import read_at  # noqa: PLC0415
+    from coldaisle.paths import state_dir  # noqa: PLC0415
+
+    return replace(report, as_of=read_at(state_dir(site)))
 
 
 def _failed(report: Report, done: subprocess.CompletedProcess[str]) -> Report:

@@ -2,7 +2,7 @@
 When a seen value counts as the planned one.
 
 Most facts must be equal. Some are floors (an MTU, a driver version), some are sets, and some have several spellings for
-one thing. The rule goes by the fact's name, so that the provider's diff and the drift report cannot disagree.
+one thing. The rule goes by the fact's kind (`kinds`), so that the provider's diff and the drift report cannot disagree.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from coldaisle.drift.kinds import KINDS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from coldaisle.drift.kinds import RuleName
 
 Fact = str | int | float | bool | None
 """A value of a flat fact. Numbers come back from the engine as floats."""
@@ -47,6 +51,10 @@ def _number_at_least(planned: str, seen: str) -> bool:
     return planned.isdigit() and seen.isdigit() and int(seen) >= int(planned)
 
 
+def _number_at_most(planned: str, seen: str) -> bool:
+    return planned.isdigit() and seen.isdigit() and int(seen) <= int(planned)
+
+
 def _limit_at_least(planned: str, seen: str) -> bool:
     return seen == "unlimited" or _number_at_least(planned, seen)
 
@@ -66,10 +74,6 @@ def _same_image(planned: str, seen: str) -> bool:
     return planned.rpartition("/")[2] == seen
 
 
-def _same_set(planned: str, seen: str) -> bool:
-    return _items(planned) == _items(seen)
-
-
 def _items(text: str) -> set[str]:
     return {item.strip() for item in text.split(",") if item.strip()}
 
@@ -79,17 +83,20 @@ def _same_zone(planned: str, seen: str) -> bool:
     return planned in universal and seen in universal
 
 
-_RULES: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
-    ("mtu.", _number_at_least),  # a port may carry more than its virtual functions ask for
-    ("driver", _version_at_least),  # the plan names a floor
-    ("hugepages_", _number_at_least),
-    ("memlock", _limit_at_least),
-    ("taints", _same_set),
-    ("timezone", _same_zone),
-    ("virtual_media", _same_image),
-)
-"""Rules by the beginning of a fact's name."""
+RULES: Mapping[RuleName, Callable[[str, str], bool]] = {
+    "same": _different,
+    "at_least": _number_at_least,
+    "at_most": _number_at_most,
+    "limit": _limit_at_least,
+    "version": _version_at_least,
+    "set": lambda planned, seen: _items(planned) == _items(seen),
+    "contains": lambda planned, seen: _items(planned) <= _items(seen),
+    "zone": _same_zone,
+    "image": _same_image,
+}
+"""Rules by name, each asked only where the two values differ."""
 
 
 def _rule(name: str) -> Callable[[str, str], bool]:
-    return next((rule for start, rule in _RULES if name.startswith(start)), _different)
+    kind = KINDS.get(name.partition(".")[0])
+    return RULES[kind.rule] if kind else _different

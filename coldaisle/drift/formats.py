@@ -23,13 +23,14 @@ _TITLES: dict[Kind, str] = {
 }
 
 
-def said(item: Item) -> str:
-    """Return what there is to say of an item: planned and seen, or why that is not known."""
+def said(item: Item, as_of: str | None = None) -> str:
+    """Return what there is to say of an item: planned and seen, or why that is not known, and how old that is."""
     answer = item.answer
     if isinstance(answer, Drifted):
-        text = f"planned {_value(answer.planned)}, seen {_value(answer.seen)}"
+        text = f"planned {_value(answer.planned)}, seen {_value(answer.seen)}" + (f" (as of {as_of})" if as_of else "")
     elif isinstance(answer, CouldNotTell):
-        text = answer.why + (f" (since {answer.since})" if answer.since else "")
+        times = (f"since {answer.since}" if answer.since else "", f"last told {as_of}" if as_of else "")
+        text = answer.why + (f" ({', '.join(filter(None, times))})" if any(times) else "")
     else:
         text = "as planned"
     return text + (f"; ignored: {item.ignored_because}" if item.ignored_because else "")
@@ -45,17 +46,18 @@ def as_text(report: Report) -> str:
     for kind in KINDS:
         items = report.of_kind(kind)
         lines += [_TITLES[kind]] if items else []
-        lines += _grouped(items)
+        lines += _grouped(report, items)
     lines += [f"error: {error}" for error in report.errors]
     lines += [f"note: {note}" for note in report.notes]
     return "\n".join([*lines, report.summary()])
 
 
-def _grouped(items: tuple[Item, ...]) -> list[str]:
+def _grouped(report: Report, items: tuple[Item, ...]) -> list[str]:
     """Return a line an item; things of one host that all say the same (it is silent) share a line."""
     groups: dict[tuple[str, str | None, str], list[Item]] = {}
     for item in items:
-        groups.setdefault((item.resource, item.host, said(item) + _mark(item)), []).append(item)
+        text = said(item, report.age_of(item)) + _mark(item)
+        groups.setdefault((item.resource, item.host, text), []).append(item)
     return [
         f"  {' '.join(filter(None, (resource, host, ', '.join(item.thing for item in group))))}: {text}"
         for (resource, host, text), group in groups.items()
@@ -73,7 +75,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "stack": report.stack,
         "taken_at": report.taken_at,
         "counts": report.counts(),
-        "items": [_item_json(item) for item in report.items],
+        "items": [_item_json(item) | {"as_of": report.age_of(item)} for item in report.items],
         "errors": list(report.errors),
         "notes": list(report.notes),
     }
@@ -94,12 +96,13 @@ def as_markdown(report: Report) -> str:
     lines = [f"### Drift of {report.stack}", "", report.summary(), ""]
     lines += [f"- **error**: {_escaped(error)}" for error in report.errors]
     for kind in KINDS:
-        lines += list(_folded(kind, report.of_kind(kind)))
+        lines += list(_folded(report, kind))
     lines += [f"- note: {_escaped(note)}" for note in report.notes]
     return _within("\n".join(lines) + "\n")
 
 
-def _folded(kind: Kind, items: tuple[Item, ...]) -> Iterator[str]:
+def _folded(report: Report, kind: Kind) -> Iterator[str]:
+    items = report.of_kind(kind)
     if not items:
         return
     yield f"<details{' open' if any(item.destroys for item in items) else ''}>"
@@ -108,7 +111,7 @@ def _folded(kind: Kind, items: tuple[Item, ...]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for item in items:
         mark = f"**{item.operation}** " if item.destroys else ""
-        cells = (item.resource, item.host or "", item.thing, said(item))
+        cells = (item.resource, item.host or "", item.thing, said(item, report.age_of(item)))
         yield "| " + " | ".join(mark * (number == 0) + _escaped(cell) for number, cell in enumerate(cells)) + " |"
     yield "\n</details>\n"
 
@@ -137,7 +140,7 @@ def as_junit(report: Report) -> str:
         ET.SubElement(suite, "testcase", classname="resource", name=resource)
     for item in report.items:
         case = ET.SubElement(suite, "testcase", classname=item.layer, name=item.name)
-        ET.SubElement(case, _junit_tag(item), message=said(item))
+        ET.SubElement(case, _junit_tag(item), message=said(item, report.age_of(item)))
     for error in report.errors:
         ET.SubElement(ET.SubElement(suite, "testcase", classname="stack", name="preview"), "error", message=error)
     suite.set("tests", str(len(suite)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coldaisle.drift.answers import Answer
 
 Kind = Literal["drifted", "pending", "could-not-tell", "ignored"]
@@ -57,7 +59,8 @@ class Report:
     What a comparison of a stack with its site found.
 
     `same` counts, by resource, the things that are as planned. `errors` are failures of the comparison itself.
-    `taken_at` is when the site was asked (ISO 8601); what was seen may have changed since.
+    `taken_at` is when the site was asked (ISO 8601); what was seen may have changed since. `as_of` is, by host, when it
+    last told something: what is known of a host that did not answer now is as old as that.
     """
 
     stack: str
@@ -66,6 +69,11 @@ class Report:
     same: dict[str, int]
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    as_of: Mapping[str, str] = field(default_factory=dict)
+
+    def age_of(self, item: Item) -> str | None:
+        """Return when an item's host last told something (ISO 8601); None where that is not known."""
+        return self.as_of.get(item.host) if item.host else None
 
     def of_kind(self, kind: Kind) -> tuple[Item, ...]:
         """Return the items of a kind; those that would destroy something come first."""

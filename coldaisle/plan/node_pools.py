@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from coldaisle.plan.host_settings import plan_gpu, plan_os, plan_rdma
 from coldaisle.plan.install import plan_install
 from coldaisle.plan.model import (
     BootProgramPlan,
     FabricPlan,
     FirmwarePlan,
-    GpuPlan,
     ImagePlan,
     NodePlan,
-    OsPlan,
     PoolPlan,
     PowerCapPlan,
     ProvisioningPlan,
-    RdmaPlan,
 )
 from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.spec.node_pools import PoolSpec
@@ -48,9 +46,9 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         system=pool.system,
         image=pool.image,
         nodes=tuple(node.name for node in nodes),
-        os=_os(spec, pool),
-        rdma=_rdma(spec, pool, nodes, fabrics),
-        gpu=_gpu(spec, pool),
+        os=plan_os(spec, pool),
+        rdma=plan_rdma(spec, pool, nodes, fabrics),
+        gpu=plan_gpu(spec, pool),
         power_cap=_power_cap(spec, pool),
         install=plan_install(pool),
         secure_boot=pool.secure_boot,
@@ -63,48 +61,6 @@ def _power_cap(spec: SiteSpec, pool: PoolSpec) -> PowerCapPlan | None:
         return None
     node_w = drawn_by_pool(spec, pool).max_w
     return PowerCapPlan(watts=pool.power_cap.watts, scope=pool.power_cap.scope, node_w=node_w)
-
-
-def _os(spec: SiteSpec, pool: PoolSpec) -> OsPlan:
-    site = spec.site
-    return OsPlan(
-        timezone=site.timezone,
-        ntp_servers=tuple(site.ntp_servers),
-        sysctl=dict(sorted(pool.os.sysctl.items())),
-        hugepages_2mi=pool.os.hugepages_2mi,
-        boot_timeout_s=pool.os.boot_timeout_s,
-        admin_user=site.admin_user,
-        admin_authorized_keys_file=f"{site.admin_key_file}.pub",
-    )
-
-
-def _rdma(
-    spec: SiteSpec, pool: PoolSpec, nodes: tuple[NodePlan, ...], fabrics: Mapping[str, FabricPlan]
-) -> RdmaPlan | None:
-    if pool.rdma is None:
-        return None
-    dscp = _roce_dscp(spec, nodes, fabrics) if pool.rdma.mode == "roce" else None
-    memlock, vfs = pool.rdma.memlock, pool.rdma.vfs_per_port
-    return RdmaPlan(mode=pool.rdma.mode, dscp=dscp, memlock=memlock, vfs_per_port=vfs)
-
-
-def _roce_dscp(spec: SiteSpec, nodes: tuple[NodePlan, ...], fabrics: Mapping[str, FabricPlan]) -> int | None:
-    """Return the class of the RoCE fabric that the pool's ports are on, so that hosts and switches mark alike."""
-    names = sorted({nic.fabric for node in nodes for nic in node.nics if nic.fabric})
-    return next((spec.fabrics[name].roce.dscp for name in names if fabrics[name].kind == "roce"), None)
-
-
-def _gpu(spec: SiteSpec, pool: PoolSpec) -> GpuPlan | None:
-    gpus = spec.catalog.systems[pool.system].gpus
-    if pool.gpu is None or gpus is None:
-        return None
-    return GpuPlan(
-        count=gpus.count,
-        model=gpus.model,
-        driver_floor=pool.gpu.driver_floor,
-        persistence=pool.gpu.persistence,
-        fabric_state=pool.gpu.fabric_state,
-    )
 
 
 def plan_provisioning(spec: SiteSpec) -> ProvisioningPlan | None:

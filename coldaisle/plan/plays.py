@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from coldaisle.plan.host_side import host_side, network_facts
+from coldaisle.plan.host_facts import gpu_facts, os_facts, rdma_facts
 from coldaisle.plan.kubelet import digest, kubelet_config_text
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, SitePlan, SwitchPlan
 
@@ -126,45 +126,6 @@ def _firmware_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
     return {f"firmware.{item.name}": item.version for item in pool.firmware} if node.bmc else {}
 
 
-def _os_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
-    facts: dict[str, str | int | bool] = {
-        "hostname": node.name,
-        "timezone": pool.os.timezone,
-        "time_sync": "enabled",
-        f"user.{pool.os.admin_user}": "present",
-    }
-    for nic in node.nics:
-        facts[f"mtu.{nic.name}"] = nic.mtu_bytes
-        if nic.rail is not None and nic.address:
-            facts[f"address.{nic.name}"] = nic.address
-    facts |= network_facts(node, host_side(plan, node.name))
-    facts |= {f"sysctl.{key}": value for key, value in sorted(pool.os.sysctl.items())}
-    return facts | ({"hugepages_2mi": pool.os.hugepages_2mi} if pool.os.hugepages_2mi else {})
-
-
-def _rdma_facts(_plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
-    if pool.rdma is None:
-        return {}
-    facts: dict[str, str | int | bool] = {"memlock": pool.rdma.memlock}
-    for nic in (nic for nic in node.nics if nic.rail is not None):
-        facts[f"vfs.{nic.name}"] = nic.vfs
-        facts[f"rdma_device.{nic.name}"] = "active"
-    return facts | ({"roce_dscp": pool.rdma.dscp} if pool.rdma.dscp is not None else {})
-
-
-def _gpu_facts(_plan: SitePlan, pool: PoolPlan, _node: NodePlan) -> Facts:
-    if pool.gpu is None:
-        return {}
-    facts: dict[str, str | int | bool] = {
-        "gpu_count": pool.gpu.count,
-        "driver": pool.gpu.driver_floor,
-        "persistence": pool.gpu.persistence,
-        "nouveau": "off",
-        "imex_service": "off",
-    }
-    return facts | ({"fabric_state": pool.gpu.fabric_state} if pool.gpu.fabric_state else {})
-
-
 def _kubernetes_facts(plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
     if plan.cluster is None:
         return {}
@@ -187,9 +148,9 @@ def _verify_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
 _FACTS: dict[str, Callable[[SitePlan, PoolPlan, NodePlan], Facts]] = {
     "bmc_firmware": _firmware_facts,
     "bmc": _bmc_facts,
-    "os": _os_facts,
-    "rdma": _rdma_facts,
-    "gpu": _gpu_facts,
+    "os": os_facts,
+    "rdma": rdma_facts,
+    "gpu": gpu_facts,
     "kubernetes": _kubernetes_facts,
     "verify": _verify_facts,
 }

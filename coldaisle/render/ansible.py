@@ -8,7 +8,7 @@ a value reaches a role from the plan or not at all. Secrets are named (`file:`, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ import yaml
 
 import coldaisle
 from coldaisle.paths import state_dir
-from coldaisle.plan.host_side import HostSide, host_side
-from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
+from coldaisle.plan.host_side import host_side
+from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
+from coldaisle.render.files import HostFile, files_digest
 from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
 
 Vars = dict[str, Any]
@@ -143,11 +144,12 @@ def _api_vars(fabric: FabricPlan, switch: SwitchPlan, config: str) -> Vars:
 
 def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
     pool = next(pool for pool in plan.pools if pool.name == node.pool)
-    facts = host_facts(plan, node)
-    found = _connection_vars(plan, node.management_address) | _bmc_vars(node, pool)
-    found |= _os_vars(node, pool, host_side(plan, node.name))
+    written = role_files(plan, node)
+    facts = {verb: {**found, **record_facts(verb, written)} for verb, found in host_facts(plan, node).items()}
+    found = _connection_vars(plan, node.management_address) | _bmc_vars(node, pool) | _os_vars(node, pool)
     found |= {f"{verb}_facts": dict(facts[verb]) for verb in VERBS if verb in facts and verb != "verify"}
-    found |= _rdma_vars(node, pool) | _gpu_vars(pool) | _kubernetes_vars(plan, node)
+    found |= {f"{verb}_files": [file.as_dict() for file in files] for verb, files in written.items()}
+    found |= _kubernetes_vars(plan, node)
     wanted = {name: value for verb in facts for name, value in facts[verb].items()}
     return found | {"verify_facts": wanted}
 
@@ -200,22 +202,24 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
     }
 
 
-def _os_vars(node: NodePlan, pool: PoolPlan, side: HostSide) -> Vars:
+def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
-        "os_files": [file.as_dict() for file in host_files.os_files(node, pool, side)],
         "up_timeout_s": pool.os.boot_timeout_s,
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }
 
 
-def _rdma_vars(node: NodePlan, pool: PoolPlan) -> Vars:
-    if pool.rdma is None:
-        return {}
-    return {"rdma_files": [file.as_dict() for file in host_files.rdma_files(node, pool.rdma)]}
+def role_files(plan: SitePlan, node: NodePlan) -> dict[str, tuple[HostFile, ...]]:
+    """Return, by role, the files whose record a host keeps."""
+    pool = next(pool for pool in plan.pools if pool.name == node.pool)
+    found = {"os": host_files.os_files(node, pool, host_side(plan, node.name))}
+    found |= {"rdma": host_files.rdma_files(node, pool.rdma)} if pool.rdma else {}
+    return found | ({"gpu": host_files.gpu_files(plan, node, pool.gpu)} if pool.gpu else {})
 
 
-def _gpu_vars(pool: PoolPlan) -> Vars:
-    return {"gpu_files": [file.as_dict() for file in host_files.gpu_files()]} if pool.gpu else {}
+def record_facts(role: str, written: Mapping[str, tuple[HostFile, ...]]) -> Facts:
+    """Return the fact that a role's files are as it wrote them, which is named by what it writes."""
+    return {f"files.{role}": files_digest(written[role])} if role in written else {}
 
 
 def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:

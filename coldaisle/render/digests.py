@@ -41,7 +41,8 @@ def play_hosts(plan: SitePlan) -> dict[str, dict[str, Facts]]:
     """
     Return, by play and host, what a play's resource holds of the host: facts, and the digest of its variables.
 
-    A switch's facts have its configuration too, a fact a section, so that a preview shows the lines that change.
+    A switch's facts have its configuration too, a fact a section, so that a preview shows the lines that change; a
+    host's have the record of the files that the play writes.
     """
     hosts = inventory(plan)["all"]["hosts"]
     digests = _vars_digests(plan, hosts)
@@ -50,10 +51,22 @@ def play_hosts(plan: SitePlan) -> dict[str, dict[str, Facts]]:
         configs = {host: text for host in play.facts if (text := config_of(hosts[host]))}
         shown = switch_facts(plan, play, configs)
         found[play.name] = {
-            host: {**facts, **shown.get(host, {}), "varsDigest": digests[play.name][host]}
+            host: {
+                **facts,
+                **shown.get(host, {}),
+                **_record(play.playbook, hosts[host]),
+                "varsDigest": digests[play.name][host],
+            }
             for host, facts in play.facts.items()
         }
     return found
+
+
+def _record(playbook: str, variables: Mapping[str, Any]) -> Facts:
+    """Return the record that a play's role keeps of its files, which its variables have among its facts."""
+    name = f"files.{playbook}"
+    own = variables.get(f"{playbook}_facts", {})
+    return {name: own[name]} if name in own else {}
 
 
 def _digest(playbook: str, variables: Mapping[str, Any]) -> str:

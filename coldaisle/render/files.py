@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +34,16 @@ class HostFile:
         """Return the file as the `files` module of the collection takes it."""
         source = {"content": self.content} if self.content_file is None else {"content_file": self.content_file}
         return {"path": self.path, **source, "mode": self.mode, "owner": self.owner, "reload": list(self.reload)}
+
+
+def files_digest(files: Iterable[HostFile]) -> str:
+    """
+    Return the name of a set of files: the first 16 hexadecimal digits of the SHA-256 of what the plan says of them.
+
+    A file that only the deploy host has goes in by its path; the host's own record has its content.
+    """
+    text = json.dumps([file.as_dict() for file in files], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def templates_dir() -> Path:

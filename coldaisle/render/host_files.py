@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.plan.host_facts import AMD, domain
 from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
 from coldaisle.render.files import HostFile, bare_address, render
 from coldaisle.render.host_network import network_files
+from coldaisle.render.host_units import host_unit, ports_unit
 
 if TYPE_CHECKING:
     from coldaisle.plan.host_side import HostSide
-    from coldaisle.plan.model import ClusterPlan, NodePlan, OsPlan, PoolPlan, RdmaPlan
+    from coldaisle.plan.model import ClusterPlan, GpuPlan, NodePlan, OsPlan, PoolPlan, RdmaPlan, SitePlan
 
 SELF_SET_PREFIXES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubelet.kubernetes.io/")
 """Reserved prefixes of labels that a kubelet may still set on its own node."""
@@ -29,12 +31,49 @@ def os_files(node: NodePlan, pool: PoolPlan, side: HostSide) -> tuple[HostFile, 
     if pool.os.hugepages_2mi:
         sysctl["vm.nr_hugepages"] = str(pool.os.hugepages_2mi)
     files = [HostFile(path="/etc/sysctl.d/90-coldaisle.conf", content=render("os/sysctl.conf.j2", sysctl=sysctl))]
-    files += _admin_files(pool.os)
-    if pool.os.ntp_servers:
-        content = render("os/timesyncd.conf.j2", servers=pool.os.ntp_servers)
-        path = "/etc/systemd/timesyncd.conf.d/coldaisle.conf"
-        files.append(HostFile(path=path, content=content, reload=("systemd-timesyncd",)))
-    return (*files, *network_files(node, side))
+    files += _admin_files(pool.os) + _kernel_files(pool.os) + _clock_files(pool.os)
+    if pool.os.nofile:
+        files += limit_files("nofile", pool.os.nofile, "Engines open a file for each of their connections and shards.")
+    return (*files, *network_files(node, side), *host_unit(node, pool.os))
+
+
+def _kernel_files(os: OsPlan) -> list[HostFile]:
+    """Return the modules that are loaded at boot, and the words that the boot loader gives to the kernel."""
+    files = []
+    if os.modules:
+        content = render("os/lines.conf.j2", lines=os.modules)
+        files.append(HostFile(path="/etc/modules-load.d/90-coldaisle.conf", content=content))
+    if os.kernel_arguments:
+        content = f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {" ".join(os.kernel_arguments)}"\n'
+        files.append(HostFile(path="/etc/default/grub.d/90-coldaisle.cfg", content=content, reload=("grub",)))
+    return files
+
+
+def _clock_files(os: OsPlan) -> list[HostFile]:
+    """Return the time servers for the service that keeps the clock."""
+    if not os.ntp_servers:
+        return []
+    if os.time_service == "chrony":
+        content = render("os/lines.conf.j2", lines=[f"server {server} iburst" for server in os.ntp_servers])
+        return [HostFile(path="/etc/chrony/sources.d/coldaisle.sources", content=content, reload=("chrony",))]
+    content = render("os/timesyncd.conf.j2", servers=os.ntp_servers)
+    path = "/etc/systemd/timesyncd.conf.d/coldaisle.conf"
+    return [HostFile(path=path, content=content, reload=("systemd-timesyncd",))]
+
+
+def limit_files(resource: str, limit: str, why: str) -> list[HostFile]:
+    """Return a limit for logins (PAM) and for services (systemd), which know no limit by different words."""
+    systemd = "infinity" if limit == "unlimited" else limit
+    return [
+        HostFile(
+            path=f"/etc/security/limits.d/90-coldaisle-{resource}.conf",
+            content=render("os/limits.conf.j2", why=why, resource=resource, limit=limit),
+        ),
+        HostFile(
+            path=f"/etc/systemd/system.conf.d/90-coldaisle-{resource}.conf",
+            content=render("os/system.conf.j2", resource=resource, limit=systemd),
+        ),
+    ]
 
 
 def _admin_files(os: OsPlan) -> list[HostFile]:
@@ -55,33 +94,37 @@ def _admin_files(os: OsPlan) -> list[HostFile]:
 
 
 def rdma_files(node: NodePlan, rdma: RdmaPlan) -> tuple[HostFile, ...]:
-    """Return the limits of locked memory and the virtual functions of each port as files."""
-    limit = "infinity" if rdma.memlock == "unlimited" else rdma.memlock
+    """Return the limits of locked memory, the virtual functions of each port, and how ports treat RoCE, as files."""
     nics = [nic for nic in node.nics if nic.rail is not None and nic.mac and nic.vfs]
-    files = [
-        HostFile(
-            path="/etc/security/limits.d/90-coldaisle-memlock.conf",
-            content=render("rdma/limits.conf.j2", memlock=rdma.memlock),
-        ),
-        HostFile(
-            path="/etc/systemd/system.conf.d/90-coldaisle-memlock.conf",
-            content=render("rdma/system.conf.j2", memlock=limit),
-        ),
+    why = "RDMA registers memory: the limit of locked memory is the limit of what can be sent."
+    files = limit_files("memlock", rdma.memlock, why)
+    files.append(
         HostFile(
             path="/etc/udev/rules.d/90-coldaisle-vfs.rules",
             content=render("rdma/vfs.rules.j2", nics=nics),
             reload=("udev",),
-        ),
-    ]
+        )
+    )
     if rdma.dscp is not None:
         content = render("rdma/roce.service.j2", dscp=rdma.dscp, tos=rdma.dscp << DSCP_SHIFT)
         files.append(HostFile(path="/etc/systemd/system/coldaisle-roce.service", content=content, reload=("systemd",)))
+    if rdma.netns:
+        content = f"options ib_core netns_mode={int(rdma.netns == 'shared')}\n"
+        files.append(HostFile(path="/etc/modprobe.d/90-coldaisle-rdma.conf", content=content))
+    return (*files, *ports_unit(node, rdma))
+
+
+def gpu_files(plan: SitePlan, node: NodePlan, gpu: GpuPlan) -> tuple[HostFile, ...]:
+    """Return the file that keeps nouveau away from NVIDIA's GPUs, and the nodes of the NVLink domain for IMEX."""
+    if gpu.vendor == AMD:
+        return ()
+    files = [HostFile(path="/etc/modprobe.d/90-coldaisle-nouveau.conf", content=render("gpu/nouveau.conf.j2"))]
+    if gpu.imex == "host":
+        content = render("os/lines.conf.j2", lines=domain(plan, node))
+        files.append(
+            HostFile(path="/etc/nvidia-imex/nodes_config.cfg", content=content, reload=("nvidia-imex.service",))
+        )
     return tuple(files)
-
-
-def gpu_files() -> tuple[HostFile, ...]:
-    """Return the file that keeps the nouveau driver away from NVIDIA's GPUs."""
-    return (HostFile(path="/etc/modprobe.d/90-coldaisle-nouveau.conf", content=render("gpu/nouveau.conf.j2")),)
 
 
 def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ...]:

@@ -323,6 +323,8 @@ class Gpu(Sourced):
     memory_bytes_per_s: Positive | None = None
     link: str | None = None
     link_bytes_per_s: Positive | None = None
+    host_modules: list[str] = Field(default_factory=list)
+    """Kernel modules that its driver's services need on the host, where a document names some."""
 
 
 class Nic(Sourced):

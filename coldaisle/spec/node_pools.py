@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
 from coldaisle.spec.bmc import BmcSettings
 from coldaisle.spec.firmware import FirmwareSpec
+from coldaisle.spec.host_settings import GpuSpec, OsSpec, RdmaSpec
 from coldaisle.spec.install import InstallSpec
 from coldaisle.spec.power import PowerCap, ShelfRedundancy
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
@@ -50,36 +51,6 @@ class Place(SpecModel):
         for rack in expand(_counts_up(value)):
             check_name("rack", rack, info)
         return value
-
-
-class RdmaSpec(SpecModel):
-    """RDMA on the hosts of a pool."""
-
-    mode: Literal["roce", "infiniband"]
-    vfs_per_port: int = Field(default=0, ge=0, le=127)
-    """SR-IOV virtual functions of each port."""
-    memlock: str = "unlimited"
-    """Locked memory that a process may have, as PAM limits write it."""
-
-
-class GpuSpec(SpecModel):
-    """What must be true of the GPUs and their driver on a host."""
-
-    driver_floor: str = Field(pattern=r"^\d+(\.\d+)+$")
-    """Lowest accepted driver version, as NVIDIA writes it."""
-    persistence: bool = True
-    fabric_state: Literal["Completed"] | None = None
-    """NVLink fabric state that each GPU must report; null where the system has no NVSwitch."""
-
-
-class OsSpec(SpecModel):
-    """Operating system settings of a pool."""
-
-    sysctl: dict[str, str] = Field(default_factory=dict)
-    hugepages_2mi: int = Field(default=0, ge=0)
-    """Pages of 2 MiB."""
-    boot_timeout_s: int = Field(default=600, ge=30)
-    """How long a node may take from power-on to SSH; servers with eight GPUs test their memory for minutes."""
 
 
 class PoolSpec(SpecModel):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coldaisle.drift.ages import read_at
+from coldaisle.paths import state_dir
 from components.provider.plays import InitFailedError, PlayError
 from components.provider.run import RunError
 
@@ -91,6 +93,7 @@ def test_a_silent_host_keeps_what_was_last_seen(floor: Floor, engine: Engine) ->
     [reason] = caught.value.reasons
     assert reason.startswith("h2: could not tell since 20")
     assert "hostname, mtu.rail0: unreachable" in reason
+    assert read_at(state_dir("floor")).keys() == {"h1"}
 
 
 def test_a_host_that_left_the_spec_does_not_hide_the_others(floor: Floor, engine: Engine) -> None:

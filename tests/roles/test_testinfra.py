@@ -6,6 +6,7 @@ The collection reads a fact to set it and to find drift. Reading it by other mea
 
 from __future__ import annotations
 
+import ipaddress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,27 @@ def _rdma_state(host: Host, nic: str) -> str:
     return line.split("state ")[1].split()[0].lower()
 
 
+def _gateway(host: Host, nic: str) -> str:
+    """Return the gateway that the kernel chooses for what comes from the port's own address."""
+    own = _planned_address(host, nic).partition("/")[0]
+    return str(host.check_output("ip route get 192.0.2.1 from %s", own)).split(" via ")[1].split()[0]
+
+
+def _path_mtu(host: Host, nic: str) -> int:
+    """Return the port's MTU where its gateway answers packets of that size; 28 bytes are headers."""
+    own, size = _planned_address(host, nic).partition("/")[0], READERS["mtu"](host, nic)
+    host.check_output("ping -c 3 -W 2 -M do -s %s -I %s %s", str(int(size or 0) - 28), own, _gateway(host, nic))
+    return int(size or 0)
+
+
+def _gids(host: Host, nic: str) -> str:
+    """Return the IPv4 addresses of a port's GIDs: the last two groups of those that are mapped into IPv6."""
+    of_port = "for file in $(grep -slx %s /sys/class/infiniband/*/ports/1/gid_attrs/ndevs/*); do "
+    lines = str(host.check_output(of_port + "cat ${file%%/gid_attrs*}/gids/${file##*/}; done", nic)).split()
+    groups = [line.split(":")[-2:] for line in lines if ":ffff:" in line]
+    return ",".join(str(ipaddress.IPv4Address(int("".join(pair), 16))) for pair in groups)
+
+
 def _imex(host: Host, _name: str) -> str:
     return "on" if host.service("nvidia-imex").is_enabled else "off"
 
@@ -79,7 +101,11 @@ READERS: Mapping[str, Reader] = {
     "time_sync": lambda host, _: "enabled" if host.service("systemd-timesyncd").is_enabled else "disabled",
     "user": lambda host, name: "present" if host.user(name).exists else "absent",
     "mtu": lambda host, nic: int(host.file(f"/sys/class/net/{nic}/mtu").content_string),
+    "mac": lambda host, nic: host.file(f"/sys/class/net/{nic}/address").content_string.strip(),
     "address": _planned_address,
+    "route": _gateway,
+    "path_mtu": _path_mtu,
+    "gid": _gids,
     "sysctl": lambda host, name: host.sysctl(name),
     "hugepages_2mi": lambda host, _: host.sysctl("vm.nr_hugepages"),
     "memlock": _locked_memory,

@@ -1,4 +1,4 @@
-"""Holds docs/errors.md to the ids that the code gives, and docs/cases-floor.md to the tests that there are."""
+"""Holds docs/errors.md to the ids that the code gives, and the tables of field reports to the tests that there are."""
 
 from __future__ import annotations
 
@@ -120,3 +120,26 @@ def test_every_test_of_a_field_report_is_in_its_row() -> None:
         if (match := NAMED_FOR_A_REPORT.match(name))
     }
     assert named == {(report, test) for report, tests in reports().items() for test in tests if "::" in test}
+
+
+# -- docs/cases-hosts.md ------------------------------------------------------------------------------------------
+HOST_REPORTS = ROOT / "docs" / "cases-hosts.md"
+REPORTED = (
+    *(f"G{number}" for number in (1, 3, 4, 6, 7, 8, 10, 12, 13, 15, 16, 18, 19)),
+    *(f"D{number}" for number in (1, 3, 4, 5, 7, 8, 9, 11)),
+)
+
+
+def host_reports() -> dict[str, str]:
+    """Return what holds each report on hosts and drift, by the report's name."""
+    text = HOST_REPORTS.read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| ([GD]\d+) \|.*\| ([^|]+) \|$", text, flags=re.MULTILINE))
+
+
+def test_every_report_on_hosts_is_held_or_open() -> None:
+    """Each report names tests that are there, or says that it is open."""
+    found = host_reports()
+    assert tuple(found) == REPORTED
+    named = {name: re.findall(r"`(tests/[^`]+)`", cell) for name, cell in found.items()}
+    assert [name for name, tests in named.items() if not tests and found[name] != "open"] == []
+    assert [test for tests in named.values() for test in tests if not is_there(test)] == []

@@ -87,37 +87,82 @@ class NodePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PciPlan:
+    """PCI Express of a pool's rail ports; None leaves a setting as the firmware has it."""
+
+    max_read_request_bytes: int | None
+    relaxed_ordering: bool | None
+    acs_redirect: Literal["off"] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OsPlan:
-    """The operating system settings of a pool. `hugepages_2mi` counts pages of 2 MiB."""
+    """
+    The operating system settings of a pool. `hugepages_2mi` counts pages of 2 MiB, `hugepages_1gi` those of 1 GiB.
+
+    `packages` are pinned and held, the kernel's among them; `kernel_arguments` are words of the kernel's command line.
+    A setting that is None stays as the image has it.
+    """
 
     timezone: str
     ntp_servers: tuple[str, ...]
     sysctl: Mapping[str, str]
     hugepages_2mi: int
+    hugepages_1gi: int
     boot_timeout_s: int
     admin_user: str
     admin_authorized_keys_file: str
+    kernel_release: str | None
+    kernel_arguments: tuple[str, ...]
+    modules: tuple[str, ...]
+    packages: Mapping[str, str]
+    cpu_governor: str | None
+    pci: PciPlan
+    time_service: Literal["timesyncd", "chrony"]
+    clock_synchronized: bool
+    max_clock_offset_ms: int | None
+    nofile: str | None
+    verify_path_mtu: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RdmaPlan:
-    """RDMA settings of a pool. `dscp` is the class that RoCE data is marked with; `memlock` is a limit for PAM."""
+    """
+    RDMA settings of a pool. `memlock` is a limit for PAM.
+
+    `dscp` is the mark of RoCE data, `priority` the priority that ports send it in, and pause it by; both are None
+    without RoCE, and `priority` where nobody sets ports.
+    """
 
     mode: Literal["roce", "infiniband"]
     dscp: int | None
+    priority: int | None
     memlock: str
     vfs_per_port: int
+    firmware_vfs: int | None
+    netns: Literal["shared", "exclusive"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuPlan:
-    """GPU settings of a pool. `driver_floor` is the lowest accepted driver version."""
+    """
+    GPU settings of a pool. `driver_floor` is the lowest accepted driver version, `driver_version` the only one.
+
+    `driver_owner` installs the driver; `fabric_manager` says whether the host runs one, which must have the driver's
+    version.
+    """
 
     count: int
     model: str
+    vendor: str
+    driver_owner: Literal["host", "operator"]
     driver_floor: str
+    driver_version: str | None
+    packages: Mapping[str, str]
     persistence: bool
     fabric_state: str | None
+    fabric_manager: bool
+    imex: Literal["off", "host"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

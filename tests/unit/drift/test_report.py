@@ -195,3 +195,16 @@ def test_text_gathers_what_a_silent_host_says() -> None:
     items = [item(thing=f"fact.{number}", answer=CouldNotTell("unreachable")) for number in range(10)]
     lines = formats.as_text(report(*items)).splitlines()
     assert sum("unreachable" in line for line in lines) == 1
+
+
+def test_a_report_says_how_old_its_facts_are() -> None:
+    """What was seen has the time at which its host told it; a host that is silent now told its last fact then."""
+    silent = item(host="r01-n04", answer=CouldNotTell("unreachable", "2026-11-28T01:00:00Z"))
+    ages = {"r01-n03": "2026-11-28T01:23:58Z", "r01-n04": "2026-11-27T23:10:00Z"}
+    found = Report(stack="dev", taken_at="2026-11-28T01:24:00Z", items=(item(), silent), same={}, as_of=ages)
+    text = formats.as_text(found)
+    assert "os-train r01-n03 mtu.rail0: planned 9000, seen 1500 (as of 2026-11-28T01:23:58Z)" in text
+    assert "unreachable (since 2026-11-28T01:00:00Z, last told 2026-11-27T23:10:00Z)" in text
+    assert [each["as_of"] for each in formats.as_json(found)["items"]] == [*ages.values()]
+    for form in (formats.as_markdown, formats.as_junit):
+        assert "as of 2026-11-28T01:23:58Z" in form(found)

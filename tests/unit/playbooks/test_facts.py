@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
+
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils import facts, host
+from ansible_collections.coldaisle.site.plugins.filter.facts import BMC_FACTS, NODE_FACTS
+from ansible_collections.coldaisle.site.plugins.module_utils import facts, host, rules
 
 from coldaisle.drift import equality
+from coldaisle.drift.kinds import KINDS
 
 CASES = [
     ("mtu.rail0", 9000, 9000, True),
@@ -27,6 +32,24 @@ CASES = [
     ("persistence", True, False, False),
     ("sysctl.net.ipv4.tcp_rmem", "4096 87380 6291456", "4096\t87380\t6291456", True),
     ("hostname", "r01-n01", "r01-n02", False),
+    ("nofile", "1048576", "524288", False),
+    ("clock_offset_ms", 50, 12, True),
+    ("clock_offset_ms", 50, 51, False),
+    ("clock_offset_ms", 50, "unknown", False),
+    ("cmdline.hugepagesz", "1G,2M", "2M,1G", True),
+    ("cmdline.iommu", "pt", "pt,soft", False),
+    ("path_mtu.rail0", 9000, 9216, True),
+    ("path_mtu.rail0", 9000, 4200, False),
+    ("firmware_vfs.rail0", 8, 16, True),
+    ("firmware_vfs.rail0", 8, 0, False),
+    ("gid.rail0", "10.0.0.1", "10.0.0.1,10.0.9.1", True),
+    ("gid.rail0", "10.0.0.1", "10.0.9.1", False),
+    ("pfc.rail0", "3", "3,4", False),
+    ("ecn.rail0", "3", "0,1,2,3", True),
+    ("ecn.rail0", "3", "none", False),
+    ("imex_nodes", "10.0.0.1,10.0.0.2", "10.0.0.2,10.0.0.1", True),
+    ("amd_driver", "6.12.12", "the kernel's own", False),
+    ("driver_pin", "580.95.05", "580.95.06", False),
 ]
 
 
@@ -35,6 +58,56 @@ def test_hosts_and_drift_compare_alike(name: str, planned: host.Value, seen: hos
     """What a host leaves alone is what the drift report calls the same."""
     assert facts.satisfied(name, planned, seen) is fits
     assert equality.same(name, planned, seen) is fits
+
+
+def test_every_kind_of_fact_has_one_rule() -> None:
+    """Each kind that is read anywhere is in the table of kinds, and a host compares it by the table's rule."""
+    assert set(KINDS) == set(facts.HOST_KINDS) | BMC_FACTS | NODE_FACTS
+    assert {name: facts.rule_of(name) for name in KINDS} == {name: kind.rule for name, kind in KINDS.items()}
+    assert set(rules.RULES) == set(equality.RULES)
+
+
+def test_each_module_tells_the_kinds_that_it_is_loaded_for() -> None:
+    """The table by which a host loads modules names each of their kinds, and no other."""
+    for module, kinds in facts.KINDS_OF.items():
+        loaded = importlib.import_module(f"{facts.PACKAGE}.{module}")
+        assert set(loaded.FACTS) == set(kinds.split()), module
+
+
+def test_g16_a_port_may_carry_more_than_its_functions() -> None:
+    """G16: 9,000 bytes on a port whose functions are planned with 1,500 are no difference, so that no loop begins."""
+    assert facts.satisfied("mtu.rail0", 1500, 9000)
+    assert equality.same("mtu.rail0", 1500, 9000)
+
+
+def test_g10_what_cannot_be_measured_does_not_pass() -> None:
+    """G10: a driver below the floor, or one whose version nobody can tell, is never as planned."""
+    for seen in ("535.54.03", "[N/A]", "", "unknown"):
+        assert not facts.satisfied("driver", "580.95.05", seen)
+        assert not equality.same("driver", "580.95.05", seen)
+
+
+DNF = {
+    "rpm --query --queryformat %{VERSION}-%{RELEASE} kernel": "5.14.0-503.11.1.el9_5",
+    "dnf --quiet versionlock list": "kernel-0:5.14.0-503.11.1.el9_5.*\nkernel-core-0:5.14.0-503.11.1.el9_5.*\n",
+}
+"""What RPM and dnf 4 print on a host of RHEL's family."""
+
+
+def test_packages_of_rhels_family_are_read_and_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without dpkg, rpm tells the version and dnf's versionlock what is held; `core` is not held for `kernel-core`."""
+    ran: list[str] = []
+
+    def run(*words: str, timeout_s: float = 20) -> str:  # noqa: ARG001  # as the real one
+        ran.append(" ".join(words))
+        return DNF.get(ran[-1], "")
+
+    monkeypatch.setattr("ansible_collections.coldaisle.site.plugins.module_utils.package_facts.run", run)
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "dpkg-query" else f"/usr/bin/{name}")
+    assert facts.read_fact("package.kernel") == "5.14.0-503.11.1.el9_5"
+    assert [facts.read_fact(f"held.{name}") for name in ("kernel", "kernel-core", "core")] == [True, True, False]
+    facts.HOST_FACTS["held"].set("kernel", True, host.Context({}))  # type: ignore[misc]
+    assert ran[-1] == "dnf versionlock add kernel"
 
 
 def test_unreadable_fact_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +121,7 @@ def test_unreadable_fact_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch)
     seen, errors = facts.read_facts(["driver", "hostname", "colour"])
     assert seen == {"hostname": "r01-n01"}
     assert errors["driver"] == "nvidia-smi is not installed"
-    assert errors["colour"].startswith("colour is not a fact of a host; the facts are address, addresses, ")
+    assert errors["colour"].startswith("colour is not a fact of a host; the facts are acs_redirect, address, ")
 
 
 def test_unseen_fact_does_not_fit() -> None:

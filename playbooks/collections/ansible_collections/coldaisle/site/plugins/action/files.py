@@ -23,5 +23,9 @@ class ActionModule(HostAction):
                 "owner": {"type": "str", "default": "root"},
                 "reload": {"type": "list", "elements": "str", "default": []},
             },
-        }
+        },
+        "record": {
+            "type": "dict",
+            "options": {"name": {"type": "str", "required": True}, "digest": {"type": "str", "required": True}},
+        },
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import SETTINGS
-from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_FACTS, different
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS, different
 
 BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", "firmware", "event_destination", *SETTINGS})
 NODE_FACTS = frozenset({"label", "taints", "node_ready"})
@@ -20,7 +20,7 @@ def _kind(name: str) -> str:
 
 def host_facts(names: Iterable[str]) -> list[str]:
     """Return the facts that are read on the host itself."""
-    return [name for name in names if _kind(name) in HOST_FACTS]
+    return [name for name in names if _kind(name) in HOST_KINDS]
 
 
 def bmc_facts(names: Iterable[str]) -> list[str]:

@@ -7,31 +7,51 @@ other leaves alone. Standard library only: this runs on the hosts.
 
 from __future__ import annotations
 
-import re
+from importlib import import_module
 
-from ansible_collections.coldaisle.site.plugins.module_utils import (
-    gpu_facts,
-    network_facts,
-    os_facts,
-    rdma_facts,
-    service_facts,
-    switch_systems,
-)
-from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, FactError, Value
+from ansible_collections.coldaisle.site.plugins.module_utils.host import Fact, FactError, Value, forget
+from ansible_collections.coldaisle.site.plugins.module_utils.rules import fits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-HOST_FACTS: dict[str, Fact] = {
-    **os_facts.FACTS,
-    **network_facts.FACTS,
-    **rdma_facts.FACTS,
-    **gpu_facts.FACTS,
-    **service_facts.FACTS,
-    **switch_systems.FACTS,
+PACKAGE = __name__.rpartition(".")[0]
+
+KINDS_OF = {
+    "os_facts": "hostname user sysctl",
+    "network_facts": "mtu address addresses bond_mode bond_lacp_rate bond_hash bond_members vlan",
+    "kernel_facts": "kernel_release module cmdline cpu_governor hugepages_2mi hugepages_1gi",
+    "package_facts": "package held driver_packages",
+    "time_facts": "timezone time_sync clock_synchronized clock_offset_ms",
+    "rail_facts": "mac route path_mtu",
+    "pci_facts": "max_read_request relaxed_ordering acs_redirect",
+    "rdma_facts": "vfs rdma_device roce_dscp memlock nofile",
+    "nic_facts": "pfc qos_trust dscp_priority ecn gid rdma_netns firmware_vfs",
+    "gpu_facts": "gpu_count driver driver_pin kernel_support fabric_manager fabric_state persistence nouveau "
+    "imex_service imex_nodes",
+    "amd_facts": "amd_gpu_count amd_driver",
+    "service_facts": "service kubelet_config boot image",
+    "record_facts": "files",
+    "switch_systems": "config effective config_sections",
 }
-"""Facts by kind: the part of a fact's name before its first dot."""
+"""The kinds of facts that each module tells. A host compiles a module when it is asked for one of its kinds."""
+
+HOST_KINDS = {kind: module for module, kinds in KINDS_OF.items() for kind in kinds.split()}
+"""Kinds, the part of a fact's name before its first dot, to their modules."""
+
+
+class _Facts(dict[str, Fact]):
+    """Facts by kind, each loaded when it is asked for."""
+
+    def __missing__(self, kind: str) -> Fact:
+        """Load the module of a kind, and keep its facts."""
+        module = import_module(f"{PACKAGE}.{HOST_KINDS[kind]}")
+        self.update({name: fact for name, fact in module.FACTS.items() if name not in self})
+        return self[kind]
+
+
+HOST_FACTS = _Facts()
 
 
 def fact_of(name: str) -> tuple[Fact, str]:
@@ -43,8 +63,8 @@ def fact_of(name: str) -> tuple[Fact, str]:
 
     """
     kind, _, rest = name.partition(".")
-    if kind not in HOST_FACTS:
-        raise FactError(f"{name} is not a fact of a host; the facts are {', '.join(sorted(HOST_FACTS))}")
+    if kind not in HOST_KINDS:
+        raise FactError(f"{name} is not a fact of a host; the facts are {', '.join(sorted(HOST_KINDS))}")
     return HOST_FACTS[kind], rest
 
 
@@ -65,6 +85,7 @@ def read_fact(name: str) -> Value:
 
 def read_facts(names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
     """Return the facts that could be read, and for each other one why not."""
+    forget()
     seen: dict[str, Value] = {}
     errors: dict[str, str] = {}
     for name in names:
@@ -75,44 +96,19 @@ def read_facts(names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
     return seen, errors
 
 
-UNIVERSAL_TIME = {"UTC", "Etc/UTC", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"}
-"""Names of one zone."""
+OTHER_RULES = {"taints": "set", "virtual_media": "image"}
+"""Rules of facts that no host tells but its cluster or its BMC, where they are more than being the same."""
+
+
+def rule_of(name: str) -> str:
+    """Return the name of the rule by which a fact's planned and seen values compare."""
+    kind = name.partition(".")[0]
+    return HOST_FACTS[kind].rule if kind in HOST_KINDS else OTHER_RULES.get(kind, "same")
 
 
 def satisfied(name: str, planned: Value, seen: Value) -> bool:
-    """
-    Tell whether a value fits the plan: floors for some facts, sets for others, else the same value.
-
-    These are the rules of `coldaisle.drift.equality`, which no host has; a test holds the two together. The MTU of a
-    port may be above the plan's, since a port must carry what its virtual functions carry.
-    """
-    kind, left, right = name.partition(".")[0], _text(planned), _text(seen)
-    if left == right:
-        return True
-    if kind in {"mtu", "hugepages_2mi"}:
-        return _at_least(left, right)
-    if kind == "memlock":
-        return right == "unlimited" or _at_least(left, right)
-    if kind == "driver":
-        return _version(right) >= _version(left) > () and _version(right) > ()
-    if kind == "taints":
-        return set(left.split(",")) == set(right.split(","))
-    return kind == "timezone" and {left, right} <= UNIVERSAL_TIME
-
-
-def _text(value: Value) -> str:
-    """Return one spelling of a value: numbers, flags and what YAML makes of them."""
-    text = " ".join(str(value).split())
-    return text.lower() if text in {"True", "False"} else text
-
-
-def _at_least(planned: str, seen: str) -> bool:
-    return planned.isdigit() and seen.isdigit() and int(seen) >= int(planned)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    """Return the numbers of a version; none when it has none, so that what cannot be measured never passes."""
-    return tuple(int(part) for part in re.findall(r"\d+", text))
+    """Tell whether a value fits the plan by the rule of its fact; a port's MTU may be above the plan's, say (G16)."""
+    return fits(rule_of(name), planned, seen)
 
 
 def different(planned: Mapping[str, Value], seen: Mapping[str, Value]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import time
 from pathlib import Path
@@ -9,9 +10,27 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, ParamSpec, TypeVar
+
+    _Asked = ParamSpec("_Asked")
+    _Answer = TypeVar("_Answer")
 
 Value = str | int | bool
+
+_FORGETTERS: list[Callable[[], None]] = []
+
+
+def per_reading(function: Callable[_Asked, _Answer]) -> Callable[_Asked, _Answer]:
+    """Keep what a function returns while facts are read: many facts come from one answer. `forget` ends it."""
+    cached = functools.cache(function)
+    _FORGETTERS.append(cached.cache_clear)
+    return cached  # type: ignore[return-value]  # functools has no type of the arguments
+
+
+def forget() -> None:
+    """Let the next reading ask the host anew."""
+    for forgetter in _FORGETTERS:
+        forgetter()
 
 
 class FactError(Exception):
@@ -23,20 +42,25 @@ class Fact:
     How one kind of fact is read and, where a host can change it, set.
 
     `read` and `set` take the part of the fact's name after the first dot; `hint` says what to look at when the fact
-    does not come true. `from_files` marks a fact that the files of an earlier task make true: there is nothing to set.
+    does not come true. `rule` names how planned and seen compare (module `rules`). `from_files` marks a fact that the
+    files of an earlier task make true, `follows` one that other facts or a reboot do: there is nothing to set, and it
+    is judged once the others are.
     A plain class: what dataclasses import costs a slow host half a second a task.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what one kind of fact is
         self,
         read: Callable[[str], Value],
         set_: Callable[[str, Value, Context], None] | None = None,
         hint: str = "",
         *,
+        rule: str = "same",
         from_files: bool = False,
+        follows: bool = False,
     ) -> None:
         """Keep the parts."""
-        self.read, self.set, self.hint, self.from_files = read, set_, hint, from_files
+        self.read, self.set, self.hint = read, set_, hint
+        self.rule, self.from_files, self.follows = rule, from_files, follows
 
 
 class Context:

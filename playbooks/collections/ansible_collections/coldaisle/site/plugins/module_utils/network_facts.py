@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import json
-
 from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     Context,
     Fact,
     FactError,
     Value,
+    forget,
     run,
     wait_until,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.ports import addresses as own_addresses
+from ansible_collections.coldaisle.site.plugins.module_utils.ports import name_port, port, ports, set_link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,37 +25,23 @@ NETWORKD_S = 10
 
 
 # -- reading ----------------------------------------------------------------------------------------------------
-@functools.cache
-def _ports() -> dict[str, dict[str, Any]]:
-    """Return what the kernel says of each port, by name: from netlink, since a container's sysfs may be another's."""
-    return {port["ifname"]: port for port in json.loads(run("ip", "-json", "-details", "address", "show"))}
-
-
-def _port(nic: str) -> dict[str, Any]:
-    if nic not in _ports():
-        raise FactError(f"there is no port {nic}; there are {', '.join(_ports())}")
-    return _ports()[nic]
-
-
 def _info(nic: str, kind: str) -> dict[str, Any]:
     """Return what the kernel says of a bond or a VLAN beyond a port; nothing of what is none."""
-    link = _ports().get(nic, {}).get("linkinfo", {})
+    link = ports().get(nic, {}).get("linkinfo", {})
     return link.get("info_data", {}) if link.get("info_kind") == kind else {}
 
 
 def _read_mtu(nic: str) -> int:
-    return int(_port(nic)["mtu"])
+    return int(port(nic)["mtu"])
 
 
 def _read_address(nic: str) -> str:
-    """Return the port's IPv4 addresses beyond the link, with their prefix lengths."""
-    wanted = [info for info in _port(nic)["addr_info"] if (info["family"], info["scope"]) == ("inet", "global")]
-    return ",".join(sorted(f"{info['local']}/{info['prefixlen']}" for info in wanted)) or "none"
+    return ",".join(own_addresses(nic)) or "none"
 
 
 def _read_addresses(nic: str) -> str:
     """Return all addresses of a port, of the link and of every family: a member of a bond has none."""
-    return ",".join(sorted(f"{info['local']}/{info['prefixlen']}" for info in _port(nic)["addr_info"])) or "none"
+    return ",".join(sorted(f"{info['local']}/{info['prefixlen']}" for info in port(nic)["addr_info"])) or "none"
 
 
 def _read_mode(bond: str) -> str:
@@ -72,7 +58,7 @@ def _read_hash(bond: str) -> str:
 
 def _read_members(bond: str) -> str:
     """Return the ports that are in a bond, sorted."""
-    return ",".join(sorted(name for name, port in _ports().items() if port.get("master") == bond)) or "none"
+    return ",".join(sorted(name for name, port in ports().items() if port.get("master") == bond)) or "none"
 
 
 def _read_vlan(nic: str) -> Value:
@@ -81,37 +67,13 @@ def _read_vlan(nic: str) -> Value:
 
 
 # -- changing ---------------------------------------------------------------------------------------------------
-def _ip_link_set(nic: str, *what: str) -> None:
-    run("ip", "link", "set", "dev", nic, *what)
-    _ports.cache_clear()
-
-
 def _set_mtu(nic: str, planned: Value, context: Context) -> None:
-    _set_port_name(nic, context)
-    _ip_link_set(nic, "mtu", str(planned))
-
-
-def _set_port_name(nic: str, context: Context) -> None:
-    """Name the port that has the plan's MAC address, where it has another name yet."""
-    mac = str(context.links.get(nic, {}).get("mac") or "").lower()
-    if not mac or nic in _ports():
-        return
-    other = next((name for name, port in _ports().items() if _own_mac(port) == mac), None)
-    if other is None:
-        raise FactError(f"no port has the MAC address {mac} of {nic}: compare hardware.yaml with `ip link`")
-    for what in (("down",), ("name", nic)):
-        _ip_link_set(other, *what)
-    _ip_link_set(nic, "up")
-
-
-def _own_mac(port: dict[str, Any]) -> str:
-    """Return a port's own MAC address; a bond or a VLAN, which shows that of a port, has none."""
-    stacked = port.get("linkinfo", {}).get("info_kind") in {"bond", "vlan"}
-    return "" if stacked else str(port.get("permaddr") or port.get("address"))
+    name_port(nic, context)
+    set_link(nic, "mtu", str(planned))
 
 
 def _becomes(read: Callable[[str], Value], nic: str, planned: Value) -> bool:
-    _ports.cache_clear()
+    forget()
     return bool(read(nic) == planned)
 
 
@@ -119,14 +81,14 @@ def _take_files(*nics: str) -> None:
     """Let networkd take over the files that were written for it, and apply them to some ports anew."""
     run("systemctl", "enable", "--now", NETWORKD)
     run("networkctl", "reload")
-    _ports.cache_clear()
-    there = [nic for nic in nics if nic in _ports()]
+    forget()
+    there = [nic for nic in nics if nic in ports()]
     if there:
         run("networkctl", "reconfigure", *there)
 
 
 def _set_address(nic: str, planned: Value, context: Context) -> None:
-    _set_port_name(nic, context)
+    name_port(nic, context)
     _take_files(nic)
     wait_until(lambda: _becomes(_read_address, nic, planned), timeout_s=NETWORKD_S)
 
@@ -138,18 +100,18 @@ def _drop_addresses(nic: str, _planned: Value, _context: Context) -> None:
     Raises:
         FactError: it is in no bond yet, and the addresses may be what the host is reached by.
     """
-    _ports.cache_clear()
-    if "master" not in _port(nic):
+    forget()
+    if "master" not in port(nic):
         raise FactError(f"{nic} is in no bond yet, so that its addresses stay")
     run("ip", "address", "flush", "dev", nic)
-    _ports.cache_clear()
+    forget()
 
 
 def _set_members(bond: str, planned: Value, context: Context) -> None:
     members = str(planned).split(",")
     for member in members:
-        _set_port_name(member, context)
-    strangers = [name for name, port in _ports().items() if port.get("master") == bond and name not in members]
+        name_port(member, context)
+    strangers = [name for name, port in ports().items() if port.get("master") == bond and name not in members]
     _take_files(*members, *strangers)
     wait_until(lambda: _becomes(_read_members, bond, planned), timeout_s=NETWORKD_S)
 
@@ -161,27 +123,27 @@ def _make_anew(nic: str) -> None:
     All of it is done on the host itself, which may be out of reach meanwhile. What stood on a wrong one goes with it
     and comes back, which is waited for.
     """
-    _ports.cache_clear()
-    if nic not in _ports():
+    forget()
+    if nic not in ports():
         _take_files(*filter(None, [nic.rpartition(".")[0]]))
         if wait_until(lambda: _is_there(nic), timeout_s=NETWORKD_S / 2):
             return
     before = _stacked()
-    if nic in _ports():
+    if nic in ports():
         run("ip", "link", "delete", "dev", nic)
     run("systemctl", "restart", NETWORKD, timeout_s=60)
     wait_until(lambda: before.items() <= _stacked().items(), timeout_s=NETWORKD_S)
 
 
 def _is_there(nic: str) -> bool:
-    _ports.cache_clear()
-    return nic in _ports()
+    forget()
+    return nic in ports()
 
 
 def _stacked() -> dict[str, tuple[str, str]]:
     """Return the bond and the addresses of each port, bond and VLAN, as they are now."""
-    _ports.cache_clear()
-    return {name: (str(port.get("master")), _read_address(name)) for name, port in _ports().items()}
+    forget()
+    return {name: (str(port.get("master")), _read_address(name)) for name, port in ports().items()}
 
 
 def _setter(read: Callable[[str], Value]) -> Callable[[str, Value, Context], None]:
@@ -196,12 +158,16 @@ def _setter(read: Callable[[str], Value]) -> Callable[[str, Value, Context], Non
 
 
 FACTS: dict[str, Fact] = {
-    "mtu": Fact(_read_mtu, _set_mtu, "the driver's limit (`ip -d link`), and the MTU of the other end"),
+    "mtu": Fact(
+        _read_mtu, _set_mtu, "the driver's limit (`ip -d link`), and the MTU of the other end", rule="at_least"
+    ),
     "address": Fact(_read_address, _set_address, "networkctl status of the port, journalctl -u systemd-networkd"),
     "addresses": Fact(_read_addresses, _drop_addresses, "who gives a bond's member addresses: dhclient, an installer"),
     "bond_mode": Fact(_read_mode, _setter(_read_mode), "modprobe bonding, journalctl -u systemd-networkd"),
     "bond_lacp_rate": Fact(_read_lacp_rate, _setter(_read_lacp_rate), "journalctl -u systemd-networkd"),
     "bond_hash": Fact(_read_hash, _setter(_read_hash), "journalctl -u systemd-networkd"),
-    "bond_members": Fact(_read_members, _set_members, "networkctl status of the member, and its MAC in hardware.yaml"),
+    "bond_members": Fact(
+        _read_members, _set_members, "networkctl status of the member, and its MAC in hardware.yaml", rule="set"
+    ),
     "vlan": Fact(_read_vlan, _setter(_read_vlan), "modprobe 8021q, and VLAN= in the file of the port below"),
 }

@@ -10,6 +10,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     Fact,
     FactError,
     Value,
+    per_reading,
     read_text,
     run,
     wait_until,
@@ -51,20 +52,21 @@ def _made_vfs(nic: str) -> int:
     return len(list(Path(f"/sys/class/net/{nic}/device").glob("virtfn*")))
 
 
-def _devices() -> dict[str, dict[str, str]]:
+@per_reading
+def rdma_links() -> dict[str, dict[str, str]]:
     """Return the RDMA link of each network port that has one."""
     links = json.loads(run("rdma", "-j", "link", "show") or "[]")
     return {link["netdev"]: link for link in links if "netdev" in link}
 
 
 def _read_device(nic: str) -> str:
-    link = _devices().get(nic)
+    link = rdma_links().get(nic)
     return link["state"].lower() if link else "absent"
 
 
 def _read_dscp(_name: str) -> Value:
     """Return the class of all devices; configfs shows a device only once its folder was made, by whoever sets it."""
-    devices = _devices().values()
+    devices = rdma_links().values()
     if not devices:
         raise FactError("there is no RDMA device whose class could be read")
     paths = [RDMA_CM / link["ifname"] / "ports" / str(link["port"]) / "default_roce_tos" for link in devices]
@@ -77,13 +79,13 @@ def _set_dscp(_name: str, _planned: Value, _context: Context) -> None:
     run("systemctl", "restart", ROCE_SERVICE)
 
 
-def _read_memlock(_name: str) -> str:
+def _read_limit(resource: str) -> str:
     """Return the limit that systemd gives to services: the one that a container runtime and its pods get."""
-    limit = run("systemctl", "show", "--property=DefaultLimitMEMLOCK", "--value").strip()
+    limit = run("systemctl", "show", f"--property=DefaultLimit{resource}", "--value").strip()
     return "unlimited" if limit in {"infinity", str(2**64 - 1)} else limit
 
 
-def _set_memlock(_name: str, _planned: Value, _context: Context) -> None:
+def _set_limit(_name: str, _planned: Value, _context: Context) -> None:
     """Let the service manager read its files again; services that run keep their limit until they restart."""
     run("systemctl", "daemon-reexec", timeout_s=60)
 
@@ -92,5 +94,16 @@ FACTS: dict[str, Fact] = {
     "vfs": Fact(_read_vfs, _set_vfs, "SR-IOV in the BIOS (and IOMMU), NUM_OF_VFS in the NIC's firmware"),
     "rdma_device": Fact(_read_device, None, "whether the port is up, its driver (mlx5_ib) is loaded, and `rdma link`"),
     "roce_dscp": Fact(_read_dscp, _set_dscp, "cat /sys/kernel/config/rdma_cm/*/ports/1/default_roce_tos"),
-    "memlock": Fact(_read_memlock, _set_memlock, "files in /etc/systemd/system.conf.d that come later by name"),
+    "memlock": Fact(
+        lambda _name: _read_limit("MEMLOCK"),
+        _set_limit,
+        "files in /etc/systemd/system.conf.d that come later by name",
+        rule="limit",
+    ),
+    "nofile": Fact(
+        lambda _name: _read_limit("NOFILE"),
+        _set_limit,
+        "files in /etc/systemd/system.conf.d that come later by name",
+        rule="limit",
+    ),
 }

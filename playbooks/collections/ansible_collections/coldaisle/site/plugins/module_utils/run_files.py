@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.record_facts import record, write_record
 from ansible_collections.coldaisle.site.plugins.module_utils.services import tell
 
 TYPE_CHECKING = False
@@ -25,15 +26,23 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     readers = list(dict.fromkeys(reader for entry in entries for reader in entry["reload"]))
     diffs = [_diff(entry["path"], (before[entry["path"]] or ("",))[0], entry["content"]) for entry in entries]
     paths = [entry["path"] for entry in entries]
-    result = {"changed": bool(entries), "paths": paths, "reloaded": readers, "diff": diffs}
+    recorded = _is_recorded(params.get("record") or {})
+    result = {"changed": bool(entries) or not recorded, "paths": paths, "reloaded": readers, "diff": diffs}
     try:
         for entry in () if check else entries:
             _write(Path(entry["path"]), entry)
+        if not check and params.get("record"):
+            write_record(params["record"]["name"], params["record"]["digest"], [it["path"] for it in params["files"]])
         for reader in () if check else readers:
             _tell(reader)
     except FactError as error:
         return {**result, "failed": True, "msg": str(error)}
     return result
+
+
+def _is_recorded(wanted: dict[str, str]) -> bool:
+    """Tell whether the host's record of these files is the plan's; without one there is nothing to keep."""
+    return not wanted or record(wanted["name"]).get("digest") == wanted["digest"]
 
 
 def _tell(reader: str) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import different, fact_of, read_facts
-from ansible_collections.coldaisle.site.plugins.module_utils.host import Context, FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.host import Context, FactError, forget, wait_until
+
+FOLLOW_TIMEOUT_S = 15
+"""How long a port may take from its address until its peer answers, with a margin for slow links."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     if not names or check:
         return result
     problems = _set_all(planned, names, Context(links={link["name"]: link for link in params["links"]}))
+    _wait_for_followers(planned, names)
     result["facts"], errors = read_facts(planned)
     left = different(planned, result["facts"])
     if left:
@@ -49,7 +53,15 @@ def _diff(changes: list[dict[str, Any]]) -> dict[str, str]:
 def _is_fixed(name: str, *, in_check_mode: bool) -> bool:
     """Tell whether nothing that this role does makes the fact true; in check mode, files were not written yet."""
     fact, _rest = fact_of(name)
-    return fact.set is None and not (fact.from_files and in_check_mode)
+    return fact.set is None and not fact.follows and not (fact.from_files and in_check_mode)
+
+
+def _wait_for_followers(planned: dict[str, Any], names: list[str]) -> None:
+    """Give what follows from others the time that a link takes to come up; where nothing was set, nothing will come."""
+    if all(fact_of(name)[0].set is None for name in names):
+        return
+    followers = {name: planned[name] for name in planned if fact_of(name)[0].follows}
+    wait_until(lambda: not different(followers, read_facts(followers)[0]), FOLLOW_TIMEOUT_S, interval_s=1)
 
 
 def _set_all(planned: dict[str, Any], names: list[str], context: Context) -> dict[str, str]:
@@ -62,6 +74,7 @@ def _set_all(planned: dict[str, Any], names: list[str], context: Context) -> dic
                 fact.set(rest, planned[name], context)
         except (FactError, OSError) as error:
             problems[name] = str(error)
+        forget()
     return problems
 
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
+
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+
+def unit_state(unit: str) -> str:
+    """Return what `systemctl is-enabled` says of a unit; it exits with an error for every state but enabled."""
+    return run("systemctl", "show", "--property=UnitFileState", "--value", unit).strip()
+
+
+def unit_states(units: Iterable[str]) -> dict[str, str]:
+    """Return the file state of each unit; one that is not installed has none."""
+    shown = run("systemctl", "show", "--property=UnitFileState", *units)
+    states = [line.partition("=")[2] for line in shown.splitlines() if line]
+    return dict(zip(units, states, strict=True))
 
 
 def is_active(unit: str) -> bool:
@@ -28,7 +42,16 @@ def _reload_udev() -> None:
         run("udevadm", "control", "--reload")
 
 
+def _renew_boot_loader() -> None:
+    """Let the boot loader's menu take up the kernel's arguments; a host that boots over the network has none."""
+    if shutil.which("update-grub"):
+        run("update-grub", timeout_s=120)
+    elif shutil.which("grub2-mkconfig"):
+        run("grub2-mkconfig", "-o", "/boot/grub2/grub.cfg", timeout_s=120)
+
+
 _READERS: dict[str, Callable[[], None]] = {
+    "grub": _renew_boot_loader,
     "networkd": _reload_networkd,
     "systemd": _reload_systemd,
     "udev": _reload_udev,

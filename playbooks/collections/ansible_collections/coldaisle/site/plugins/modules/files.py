@@ -15,11 +15,16 @@ options:
   files:
     description:
       - The files, each with C(path), C(content), and optionally C(mode) (octal, as text), C(owner), and C(reload).
-      - C(reload) names who reads the file and must be told, C(networkd), C(systemd), C(udev), or a unit that is
-        restarted if it runs. Each is told once, after all files are written.
+      - C(reload) names who reads the file and must be told, C(grub), C(networkd), C(systemd), C(udev), or a unit,
+        which is restarted if it runs. Each is told once, after all files are written.
     type: list
     elements: dict
     required: true
+  record:
+    description:
+      - Keeps a record of what was written, under C(name), with the plan's C(digest) of it; the fact C(files.NAME) then
+        tells whether the files still are as they were written.
+    type: dict
 author:
   - The Coldaisle authors
 """

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import KINDS_OF
 
 PACKAGE = "ansible_collections.coldaisle.site.plugins.module_utils"
 MODULES = Path(__file__).parents[1] / "module_utils"
@@ -46,14 +47,14 @@ LAST_LINES = 3
 
 @cache
 def _sources(program: str) -> dict[str, str]:
-    """Return the sources of a program and of every module of ours that it imports, by name."""
+    """Return the sources of a program and of every module of ours that it imports or may load, by name."""
     found: dict[str, str] = {}
     wanted = [f"run_{program}"]
     while wanted:
         name = wanted.pop()
         if name not in found:
             found[name] = (MODULES / f"{name}.py").read_text(encoding="utf-8")
-            wanted += _imported(found[name])
+            wanted += [*_imported(found[name]), *(KINDS_OF if name == "facts" else ())]
     return found
 
 
