@@ -12,7 +12,7 @@ from tests.hosts.settled import Settled, needs_root
 pytestmark = needs_root
 
 NEED_MODULES = {"addresses", "bond_hash", "bond_lacp_rate", "bond_members", "bond_mode", "vlan"}
-"""Bonds and VLANs are modules of the kernel, which this machine's may not have: guests with a kernel of their own do."""
+"""Bonds and VLANs take modules that this machine's kernel may lack; guests with a kernel of their own have them."""
 
 
 def test_d7_check_mode_of_a_bare_host_says_what_would_be_made(settled: Settled) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.filter.facts import BMC_FACTS, NODE_FACTS
 from ansible_collections.coldaisle.site.plugins.module_utils import facts, host, rules
+from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HOST_MODULES
 
 from coldaisle.drift import equality
 from coldaisle.drift.kinds import KINDS
@@ -72,6 +75,21 @@ def test_each_module_tells_the_kinds_that_it_is_loaded_for() -> None:
     for module, kinds in facts.KINDS_OF.items():
         loaded = importlib.import_module(f"{facts.PACKAGE}.{module}")
         assert set(loaded.FACTS) == set(kinds.split()), module
+
+
+IMPORTED = re.compile(
+    r"^from ansible_collections\.coldaisle\.site\.plugins\.module_utils(?:\.(\w+))? import (.*)$", re.MULTILINE
+)
+
+
+def test_a_host_gets_all_that_it_imports() -> None:
+    """What a program imports of the collection is sent with it: a host has nothing of ours to begin with."""
+    folder = Path(facts.__file__).parent
+    for name in HOST_MODULES:
+        for module, names in IMPORTED.findall((folder / f"{name}.py").read_text(encoding="utf-8")):
+            wanted = {module} if module else set(re.findall(r"\w+", names))
+            assert wanted <= set(HOST_MODULES), name
+    assert set(facts.KINDS_OF) <= set(HOST_MODULES)
 
 
 def test_g16_a_port_may_carry_more_than_its_functions() -> None:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils import facts, network_facts, run_settle
-from ansible_collections.coldaisle.site.plugins.module_utils.host import Context, FactError
+from ansible_collections.coldaisle.site.plugins.module_utils import facts, network_facts, ports, run_settle
+from ansible_collections.coldaisle.site.plugins.module_utils.host import Context, FactError, forget
 
 PLANNED: dict[str, Any] = {
     "bond_mode.bond0": "802.3ad",
@@ -85,14 +85,15 @@ def host(monkeypatch: pytest.MonkeyPatch) -> PlayedHost:
     """Return a host of two ports without a bond, on which nothing takes long."""
     played = PlayedHost()
     monkeypatch.setattr(network_facts, "run", played.run)
+    monkeypatch.setattr(ports, "run", played.run)
     monkeypatch.setattr(network_facts, "NETWORKD_S", 0.02)
-    network_facts._ports.cache_clear()  # noqa: SLF001 - each host is another
+    forget()  # each host is another
     return played
 
 
 def settled(planned: dict[str, Any]) -> dict[str, Any]:
     """Settle facts on the played host; each run is a process of its own, which remembers nothing."""
-    network_facts._ports.cache_clear()  # noqa: SLF001
+    forget()
     return run_settle.run({"facts": planned, "links": LINKS}, check=False)
 
 
@@ -148,6 +149,6 @@ def test_a_port_is_named_by_its_own_address(host: PlayedHost) -> None:
     """In a bond a port shows the bond's MAC address, and is found by its own; neither bond nor VLAN is taken for it."""
     settled(PLANNED)
     host.ports["enp2s0"] = {**host.ports.pop("eth1"), "ifname": "enp2s0"}
-    network_facts._ports.cache_clear()  # noqa: SLF001 - it was started anew
-    network_facts._set_port_name("eth1", Context({"eth1": LINKS[1]}))  # noqa: SLF001
+    forget()  # it was started anew
+    ports.name_port("eth1", Context({"eth1": LINKS[1]}))
     assert "ip link set dev enp2s0 name eth1" in host.said
