@@ -15,7 +15,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,20 +68,20 @@ def ensure_image(cache: Path, name: str, progress: Progress) -> Image:
     cache.mkdir(parents=True, exist_ok=True)
     base = cache / f"base-{recipe.base_digest()}"
     folder = cache / f"image-{recipe.image_digest()}"
-    with _locked(cache, progress):
+    with locked(cache, progress):
         _sweep(cache)
         if not base.exists():
             _check_space(cache)
-            _build(base, _build_base, progress)
+            make_whole(base, _build_base, progress)
         if not folder.exists():
-            _build(folder, lambda work, say: _build_image(base, work, say), progress)
-        _link(cache / name, folder)
+            make_whole(folder, lambda work, say: _build_image(base, work, say), progress)
+        point(cache / name, folder)
         _prune(cache, keep=(base.name, folder.name))
     return Image(folder=folder, base=base)
 
 
 @contextmanager
-def _locked(cache: Path, progress: Progress) -> Iterator[None]:
+def locked(cache: Path, progress: Progress) -> Iterator[None]:
     """Hold the cache's lock, so that two sites never build the same image at once."""
     with (cache / ".lock").open("w") as lock:
         try:
@@ -94,7 +94,7 @@ def _locked(cache: Path, progress: Progress) -> Iterator[None]:
 
 def _sweep(cache: Path) -> None:
     """Remove what a killed build left: the lock is ours, so nobody works in these folders."""
-    for left in (*cache.glob(".base-*"), *cache.glob(".image-*")):
+    for left in (path for kind in ("base", "image", "extended") for path in cache.glob(f".{kind}-*")):
         for mount in mounts_below(left):
             run(["umount", "--lazy", mount])
         shutil.rmtree(left)
@@ -124,7 +124,7 @@ def _check_space(cache: Path) -> None:
         )
 
 
-def _build(target: Path, step: Callable[[Path, Progress], None], progress: Progress) -> None:
+def make_whole(target: Path, step: Callable[[Path, Progress], None], progress: Progress) -> None:
     """Run `step` in a temporary folder beside `target`, and rename it when it is whole."""
     work = target.with_name(f".{target.name}.{os.getpid()}")
     started = time.monotonic()
@@ -194,8 +194,8 @@ def _build_image(base: Path, work: Path, progress: Progress) -> None:
     (kernel,) = (base / "kernel/boot").glob("vmlinuz-*")
     shutil.copyfile(kernel, work / "vmlinuz")
     progress("packs the root file system")
-    _write_squashfs((work / "layer", base / "root"), work / "rootfs.squashfs", work / "merged")
-    _write_manifest(work)
+    write_squashfs((work / "layer", base / "root"), work / "rootfs.squashfs", work / "merged")
+    write_manifest(work, recipe.image_digest())
 
 
 def _write_layer(base: Path, layer: Path) -> None:
@@ -236,10 +236,12 @@ def _whiteout(path: Path) -> None:
 
 
 @contextmanager
-def _merged(layers: tuple[Path, ...], mountpoint: Path) -> Iterator[Path]:
-    """Mount layers as one read-only tree while the caller works."""
+def merged(layers: Sequence[Path], mountpoint: Path, *, written: Sequence[Path] = ()) -> Iterator[Path]:
+    """Mount layers as one tree while the caller works: read-only, or with changes in `written` (upper, work)."""
     mountpoint.mkdir()
-    run(["mount", "-t", "overlay", "-o", f"ro,lowerdir={':'.join(map(str, layers))}", "none", mountpoint])
+    options = f"lowerdir={':'.join(map(str, layers))}"
+    options += ",upperdir={},workdir={}".format(*written) if written else ",ro"
+    run(["mount", "-t", "overlay", "-o", options, "none", mountpoint])
     try:
         yield mountpoint
     finally:
@@ -247,7 +249,7 @@ def _merged(layers: tuple[Path, ...], mountpoint: Path) -> Iterator[Path]:
         mountpoint.rmdir()
 
 
-def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) -> None:
+def write_squashfs(layers: Sequence[Path], target: Path, mountpoint: Path) -> None:
     """
     Write the merged layers as a squashfs, without what a guest does not need.
 
@@ -255,23 +257,21 @@ def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) ->
     """
     command = [find("mksquashfs", "squashfs-tools")]
     options = ["-comp", "lz4", "-b", "128K", "-noappend", "-no-progress", "-quiet", "-e"]
-    with _merged(layers, mountpoint) as tree:
+    with merged(layers, mountpoint) as tree:
         run([*command, tree, target, *options, *recipe.LEFT_OUT])
 
 
-def _write_manifest(work: Path) -> None:
-    """Write manifest.json: the size in bytes and the SHA-256 of each file that a host fetches."""
+def write_manifest(work: Path, digest: str) -> None:
+    """Write manifest.json: the recipe's digest, and size in bytes and SHA-256 of each file that a host fetches."""
     files = {name: work / name for name in ("vmlinuz", "initrd.img", "rootfs.squashfs")}
     manifest = {
         name: {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
         for name, path in files.items()
     }
-    (work / "manifest.json").write_text(
-        json.dumps({"recipe": recipe.image_digest(), "files": manifest}, indent=2) + "\n"
-    )
+    (work / "manifest.json").write_text(json.dumps({"recipe": digest, "files": manifest}, indent=2) + "\n")
 
 
-def _link(link: Path, target: Path) -> None:
+def point(link: Path, target: Path) -> None:
     """Point `link` at `target` in one step."""
     fresh = link.with_name(f".{link.name}.{os.getpid()}")
     fresh.symlink_to(target.name)
