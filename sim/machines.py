@@ -57,11 +57,16 @@ OVMF = Path("/usr/share/OVMF/OVMF_CODE.fd")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nic:
-    """A port of a guest: the tap that carries it, and the largest MTU that it offers (None: the default)."""
+    """
+    A port of a guest: the tap that carries it, and the largest MTU that it offers (None: the default).
+
+    `speed_mbps` is what the port says of itself, full duplex; without it the guest knows none, and LACP leaves it out.
+    """
 
     name: str
     mac: str | None
     mtu_bytes: int | None
+    speed_mbps: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +118,7 @@ def node_machine(node: NodePlan, state: State, layers: Sequence[Path], kind: Kin
         folder=str(state.machines / node.name),
         namespace=state.namespace(node.name),
         firmware=node.firmware,
-        nics=tuple(
-            Nic(name=nic.name, mac=nic.mac, mtu_bytes=None if nic.rail is None else guest_mtu_bytes(nic))
-            for nic in node.nics
-        ),
+        nics=tuple(Nic(name=nic.name, mac=nic.mac, mtu_bytes=guest_mtu_bytes(nic)) for nic in node.nics),
         boot_nic=node.boot_nic,
         layers=tuple(map(str, layers)),
         bmc_address=node.bmc.address.split("/")[0] if node.bmc else None,
@@ -217,6 +219,7 @@ def _nic_options(machine: Machine, nic: Nic, *, network_boot: bool) -> list[str]
     device = f"virtio-net-pci,netdev={nic.name}"
     device += f",mac={nic.mac}" if nic.mac else ""
     device += f",host_mtu={nic.mtu_bytes}" if nic.mtu_bytes else ""
+    device += f",speed={nic.speed_mbps},duplex=full" if nic.speed_mbps else ""
     device += "" if boots else ",romfile="
     device += ",bootindex=0" if boots and machine.firmware == "uefi" else ""
     return ["-netdev", f"tap,id={nic.name},ifname={nic.name},script=no,downscript=no", "-device", device]

@@ -76,7 +76,7 @@ def wiring(plan: SitePlan) -> Wiring:
     """Return the wires of a plan. The order is the plan's, so the same plan gives the same names."""
     oob = oob_switch(plan)
     links = [*_oob_links(plan, oob), *_fabric_links(plan)]
-    taps = [_tap(node, nic) for node in plan.nodes if node.boot == "network" for nic in node.nics]
+    taps = [guest_tap(node, nic) for node in plan.nodes if node.boot == "network" for nic in node.nics]
     bridges = [(oob, "br0", OOB_MTU_BYTES), *((tap.device, tap.bridge, tap.mtu_bytes) for tap in taps)]
     devices = dict.fromkeys([oob, *(end.device for link in links for end in (link.a, link.b))])
     return Wiring(
@@ -145,7 +145,7 @@ def _oob_port(plan: SitePlan, end: End) -> Port:
     """Return a device's management port; service hosts and switches have a fixed address, nodes ask for theirs."""
     node = next((node for node in plan.nodes if node.name == end.device), None)
     if node is not None:
-        return _host_port(node, next(nic for nic in node.nics if nic.name == end.port))
+        return host_port(node, next(nic for nic in node.nics if nic.name == end.port))
     switches = (switch for fabric in plan.fabrics.values() for switch in fabric.switches)
     address = next((switch.management_address for switch in switches if switch.name == end.device), None)
     if plan.provisioning is not None and plan.provisioning.host == end.device:
@@ -171,28 +171,33 @@ def _cable_link(fabric: FabricPlan, cable: CablePlan, nodes: dict[str, NodePlan]
         if node is None:
             ends.append(Port(end.device, end.port[:INTERFACE_CHARS]))
         else:
-            ends.append(_host_port(node, next(nic for nic in node.nics if nic.name == end.port)))
+            ends.append(host_port(node, next(nic for nic in node.nics if nic.name == end.port)))
     return Link(ends[0], ends[1], fabric.mtu_bytes or cable.mtu_bytes or OOB_MTU_BYTES)
 
 
-def _host_port(node: NodePlan, nic: NicPlan) -> Port:
+def host_port(node: NodePlan, nic: NicPlan) -> Port:
     """Return a node's end of a cable: the port itself in a container, the outer side of a bridge for a guest."""
     if is_guest(node):
-        return Port(node.name, f"up-{nic.name}"[:INTERFACE_CHARS], bridge=_bridge_name(nic))
+        return Port(node.name, f"up-{nic.name}"[:INTERFACE_CHARS], bridge=bridge_name(nic))
     return Port(node.name, nic.name, mac=nic.mac)
 
 
-def _tap(node: NodePlan, nic: NicPlan) -> Tap:
+def guest_tap(node: NodePlan, nic: NicPlan) -> Tap:
     """Return the tap that carries one port of a guest; it takes frames as long as the cable does."""
-    return Tap(node.name, nic.name, _bridge_name(nic), OOB_MTU_BYTES if nic.rail is None else guest_mtu_bytes(nic))
+    return Tap(node.name, nic.name, bridge_name(nic), guest_mtu_bytes(nic) or OOB_MTU_BYTES)
 
 
-def guest_mtu_bytes(nic: NicPlan) -> int:
-    """Return the largest MTU that a guest's rail port offers: the usual 216 bytes above the host's (9216 for 9000)."""
-    return nic.mtu_bytes + 216
+def guest_mtu_bytes(nic: NicPlan) -> int | None:
+    """
+    Return the largest MTU that a guest's port offers; None where it is Ethernet's own.
+
+    It is the usual 216 bytes above the host's (9216 for 9000).
+    """
+    return nic.mtu_bytes + 216 if nic.mtu_bytes > OOB_MTU_BYTES else None
 
 
-def _bridge_name(nic: NicPlan) -> str:
+def bridge_name(nic: NicPlan) -> str:
+    """Return the name of the bridge that joins the tap of a guest's port to its cable."""
     return f"br-{nic.name}"[:INTERFACE_CHARS]
 
 
