@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
+from pathlib import Path
 
 from coldaisle.toolchain.kernel import FEATURES
 from sim.errors import SimError
@@ -53,3 +55,22 @@ def require_machine() -> None:
             *(line.split(" (")[0] + ": absent" for line in missing),
         ]
         raise SimError("this machine", "it lacks what the simulation needs", "; ".join(have), "; ".join(fixes))
+
+
+def require_programs(programs: Mapping[str, str]) -> None:
+    """Raise SimError naming the packages of all programs (program: Debian package) that are missing."""
+    path = environment()["PATH"]
+    missing = {program: package for program, package in programs.items() if not shutil.which(program, path=path)}
+    if missing:
+        have = f"not on PATH: {', '.join(missing)}"
+        fix = f"apt-get install {' '.join(dict.fromkeys(missing.values()))}"
+        raise SimError("this machine", "it lacks what is needed to run this", have, fix)
+
+
+def require_memory(needed_mib: int, what: str) -> None:
+    """Raise SimError when `what` would need more memory than is free."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    free = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("MemAvailable"))
+    if needed_mib > free:
+        have = f"{free:.0f} MiB are free, and {what} take {needed_mib}"
+        raise SimError("this machine", "its memory is too small", have, "run it on a larger machine")

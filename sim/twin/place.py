@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from sim.mounts import mounts_below
 from sim.network import namespaces, remove_namespaces
 from sim.processes import ProcessGroups
+from sim.shell import run
 from sim.state import State
 
 RUN = Path("/run/coldaisle-twin")
@@ -91,7 +93,7 @@ def held(place: Place) -> Iterator[None]:
             for number, handler in before.items():
                 signal.signal(number, handler)
     with suppress(OSError):
-        RUN.rmdir()
+        place.folder.parent.rmdir()
 
 
 def _ends(number: int, frame: FrameType | None) -> None:
@@ -101,12 +103,14 @@ def _ends(number: int, frame: FrameType | None) -> None:
 
 
 def clear(place: Place) -> None:
-    """End every process of a twin, and remove its namespaces and files; a second call finds nothing."""
+    """End every process of a twin, and remove its mounts, namespaces and files; a second call finds nothing."""
     groups = place.groups
     scratch = [f"{name.rpartition('-')[2]}.{pid}" for name in groups.names() for pid in groups.pids(name)]
     groups.stop_all()
     for each in scratch:
         shutil.rmtree(FRR_SCRATCH / each, ignore_errors=True)
+    for mount in mounts_below(place.folder):
+        run(["umount", "--lazy", mount])
     remove_namespaces(place.prefix)
     shutil.rmtree(place.folder, ignore_errors=True)
 

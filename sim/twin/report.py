@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from sim.twin.records import Drill, TwinReport
+from sim.twin.records import Check, Drill, TwinReport
 
 SHOWN = 8
 STYLES = {"passed": "green", "failed": "bold red", "not run": "yellow"}
@@ -30,12 +30,7 @@ def print_reports(reports: Sequence[TwinReport], console: Console | None = None)
     """Print the checks of each fabric, how long traffic was without, and a line that counts."""
     console = console or Console()
     for report in reports:
-        console.print(_checks(report))
-        for one in report.checks:
-            for line in one.details[:SHOWN]:
-                console.print(f"  {one.name}: {line}", highlight=False, markup=False, soft_wrap=True)
-            if len(one.details) > SHOWN:
-                console.print(f"  {one.name}: and {len(one.details) - SHOWN} more (--json has all)", highlight=False)
+        print_checks(f"{report.site}, fabric {report.fabric}", report.checks, console)
         if report.drills:
             console.print(_drills(report.drills))
         if report.not_survived:
@@ -44,13 +39,19 @@ def print_reports(reports: Sequence[TwinReport], console: Console | None = None)
         console.print(_counts(report), highlight=False)
 
 
-def _checks(report: TwinReport) -> Table:
-    table = Table(title=f"{report.site}, fabric {report.fabric}", title_justify="left", header_style="bold")
+def print_checks(title: str, checks: Sequence[Check], console: Console) -> None:
+    """Print a table of checks, and below it the details of each."""
+    table = Table(title=title, title_justify="left", header_style="bold")
     for column in ("check", "", "expected", "seen"):
         table.add_column(column, overflow="fold")
-    for one in report.checks:
+    for one in checks:
         table.add_row(one.name, f"[{STYLES[one.status]}]{one.status}[/]", one.expected, one.seen)
-    return table
+    console.print(table)
+    for one in checks:
+        for line in one.details[:SHOWN]:
+            console.print(f"  {one.name}: {line}", highlight=False, markup=False, soft_wrap=True)
+        if len(one.details) > SHOWN:
+            console.print(f"  {one.name}: and {len(one.details) - SHOWN} more (--json has all)", highlight=False)
 
 
 def _drills(drills: Sequence[Drill]) -> Table:

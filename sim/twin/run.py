@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import End, FabricPlan, SitePlan
 from coldaisle.spec import SiteSpec
 from coldaisle.verify import Wanted, wanted
 from sim.errors import SimError
-from sim.requirements import require_root
-from sim.shell import find
+from sim.requirements import require_memory, require_programs, require_root
 from sim.twin import ethernet, infiniband
 from sim.twin.cables import Mistakes, joints
 from sim.twin.place import Place, held
@@ -96,8 +94,8 @@ def _ethernet(  # noqa: PLR0913, PLR0917 - the plan in its forms, what is asked 
 ) -> TwinReport:
     twin = twin_of(plan, fabric.name, request.hosts_per_leaf)
     joined = joints(twin.fabric.cables, request.mistakes)
-    _require(PROGRAMS)
-    _require_memory(len(twin.switches))
+    require_programs(PROGRAMS)
+    require_memory(len(twin.switches) * SWITCH_MIB, f"{len(twin.switches)} switches")
     with held(place):
         found = ethernet.prove(place, twin, joined, cables, progress)
     return TwinReport(
@@ -122,7 +120,7 @@ def _infiniband(  # noqa: PLR0913, PLR0917 - the same
     place: Place, plan: SitePlan, cables: Wanted, fabric: FabricPlan, request: Request, progress: Callable[[str], None]
 ) -> TwinReport:
     joined = joints(fabric.cables, request.mistakes)
-    _require(IB_PROGRAMS)
+    require_programs(IB_PROGRAMS)
     of_fabric = replace(cables, cables=tuple(each for each in cables.cables if each.fabric == fabric.name))
     nodes = {joint.a.device for joint in joined} - {switch.name for switch in fabric.switches}
     with held(place):
@@ -144,26 +142,3 @@ def _infiniband(  # noqa: PLR0913, PLR0917 - the same
         times_s={"subnet_up": subnet.up_s},
         cabling=report.as_json(),
     )
-
-
-def _require(programs: Mapping[str, str]) -> None:
-    """Raise SimError naming the packages of all programs that are missing."""
-    problems = []
-    for program, package in programs.items():
-        try:
-            find(program, package)
-        except SimError:
-            problems.append((program, package))
-    if problems:
-        have = f"not on PATH: {', '.join(program for program, _ in problems)}"
-        fix = f"apt-get install {' '.join(dict.fromkeys(package for _, package in problems))}"
-        raise SimError("this machine", "it lacks what a twin needs", have, fix)
-
-
-def _require_memory(switches: int) -> None:
-    """Raise SimError when the switches would need more memory than is free."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    free = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("MemAvailable"))
-    if switches * SWITCH_MIB > free:
-        have = f"{free:.0f} MiB are free, and {switches} switches take {switches * SWITCH_MIB}"
-        raise SimError("this machine", "its memory is too small for this fabric", have, "run it on a larger machine")
