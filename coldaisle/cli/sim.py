@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,11 @@ from coldaisle.cli.sim_shared import checked_site, pair, plan_of, progress, site
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import SitePlan
+    from sim.rdma.records import RdmaReport
     from sim.site import SiteStatus
+    from sim.twin.records import TwinReport
+
+PAIR = 2
 
 app = typer.Typer(
     help="A whole site on this machine, made from its plan: real protocols in network namespaces. Needs root.",
@@ -182,6 +187,57 @@ def fabric(  # noqa: PLR0913 - the options of a command
         print_json(plain(reports))
     else:
         print_reports(reports)
+    _end_as(reports)
+
+
+@app.command()
+def rdma(  # noqa: PLR0913 - the options of a command
+    site: Site,
+    *,
+    node: Annotated[
+        list[str] | None, typer.Option("--node", metavar="NAME", help="One of the two nodes; give it twice.")
+    ] = None,
+    short_cable: Annotated[
+        list[str] | None, typer.Option("--short-cable", metavar="PORT", help="This port's cable takes 1500 bytes only.")
+    ] = None,
+    host_mtu: Annotated[
+        list[str] | None, typer.Option("--host-mtu", metavar="PORT", help="Set this port to 1500 on the first node.")
+    ] = None,
+    dscp: Annotated[
+        int | None, typer.Option("--dscp", min=0, max=63, help="Let the first node mark its connections with this.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Run two nodes as guests, back to back, and prove RDMA over their bond and VLAN.
+
+    They boot over the network, the playbooks os and rdma settle them, and perftest moves data, which is watched on the
+    cables outside of them. Nothing is joined to this machine's networks, and nothing stays (docs/rdma-lab.md).
+
+    Exit status: 0 all is as planned, 2 it cannot run here, 3 a check could not be run, 4 a check failed.
+
+    Example: coldaisle sim rdma mysite --node r01-n01 --node r02-n01
+    """
+    plan = plan_of(site)
+    if node and len(node) != PAIR:
+        raise typer.BadParameter("give two nodes, or none", param_hint="--node")
+    with told():
+        from sim.rdma.mistakes import Mistakes  # noqa: PLC0415
+        from sim.rdma.report import as_json as plain  # noqa: PLC0415
+        from sim.rdma.report import print_report  # noqa: PLC0415
+        from sim.rdma.run import Request, run_pair  # noqa: PLC0415
+
+        mistakes = Mistakes(tuple(short_cable or ()), tuple(host_mtu or ()), dscp)
+        report = run_pair(plan, Request(tuple(node or ()), mistakes), progress())
+    if as_json:
+        print_json(plain(report))
+    else:
+        print_report(report)
+    _end_as([report])
+
+
+def _end_as(reports: Sequence[TwinReport | RdmaReport]) -> None:
+    """End with the status that the checks of reports give."""
     if any(report.count("failed") for report in reports):
         raise typer.Exit(ExitCode.CHECK_FAILED)
     if any(report.count("not run") for report in reports):

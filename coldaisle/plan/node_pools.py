@@ -65,16 +65,20 @@ def _power_cap(spec: SiteSpec, pool: PoolSpec) -> PowerCapPlan | None:
 
 def plan_provisioning(spec: SiteSpec) -> ProvisioningPlan | None:
     """Return the host that nodes boot from, and its images, or None where nothing boots over the network."""
-    provisioning = spec.provisioning
-    if provisioning is None:
-        return None
     management = spec.addressing.management
+    if spec.provisioning is None:
+        return None
+    return provisioning_of(spec.provisioning, management.subnet, management.gateway)
+
+
+def provisioning_of(provisioning: ProvisioningSpec, subnet: str, gateway: str | None) -> ProvisioningPlan:
+    """Return the plan of boot services in the network that they serve, with the gateway that nodes are told of."""
     return ProvisioningPlan(
         host=provisioning.host,
         host_address=provisioning.host_address,
         interface=provisioning.interface,
-        subnet=management.subnet,
-        gateway=management.gateway,
+        subnet=subnet,
+        gateway=gateway,
         http_port=provisioning.http_port,
         images=tuple(_image(image) for image in sorted(provisioning.images, key=lambda image: image.name)),
         proxy=provisioning.proxy,
