@@ -19,6 +19,7 @@ from coldaisle.paths import state_dir
 from coldaisle.plan.model import FabricPlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.plan.plays import API_SYSTEMS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
+from coldaisle.render.files import bare_address
 from coldaisle.render.switch_facts import PREFIX, applied_configs
 
 Vars = dict[str, Any]
@@ -216,6 +217,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
         "kubernetes_files": [file.as_dict() for file in host_files.kubernetes_files(node, cluster)],
         "kubernetes_bootstrap_kubeconfig": host_files.bootstrap_kubeconfig(cluster),
         "kubernetes_node_name": node.name,
+        "kubernetes_node_address": bare_address(node.management_address),
         "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
         "kubernetes_kubeconfig": cluster.kubeconfig,
         "kubernetes_bootstrap_token": cluster.bootstrap_token,

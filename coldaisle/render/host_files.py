@@ -19,6 +19,9 @@ DSCP_SHIFT = 2
 FIRST_RAIL_TABLE = 100
 """Routing table of rail 0; rail N has this number plus N. Below the kernel's own tables (253 to 255)."""
 
+POD_NETWORK_TEMPLATE = "/etc/containerd/pod-network.json"
+"""Where the template of the pods' network lies; no CNI plugin looks there for a finished one."""
+
 PLANE_TABLES = 32
 """From the tables of one plane to those of the next; more rails than there are in any system."""
 
@@ -113,9 +116,10 @@ def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ..
     return (
         HostFile(
             path="/etc/containerd/config.toml",
-            content=render("kubernetes/containerd.toml.j2"),
+            content=render("kubernetes/containerd.toml.j2", cluster=cluster, pod_network=POD_NETWORK_TEMPLATE),
             reload=("containerd",),
         ),
+        *_pod_network_files(cluster),
         HostFile(path=f"{PKI_FOLDER}/ca.crt", content_file=ca_file, reload=("kubelet",)),
         HostFile(path="/var/lib/kubelet/config.yaml", content=kubelet_config, reload=("kubelet",)),
         HostFile(
@@ -124,6 +128,14 @@ def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ..
             content=render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node)),
         ),
     )
+
+
+def _pod_network_files(cluster: ClusterPlan) -> tuple[HostFile, ...]:
+    """Return the template of the pods' network, which containerd fills in when it is told the node's pod range."""
+    if cluster.pod_network != "bridge":
+        return ()
+    content = render("kubernetes/pod-network.json.j2")
+    return (HostFile(path=POD_NETWORK_TEMPLATE, content=content, reload=("containerd",)),)
 
 
 def bootstrap_kubeconfig(cluster: ClusterPlan) -> dict[str, Any]:

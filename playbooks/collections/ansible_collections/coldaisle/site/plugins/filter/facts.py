@@ -10,7 +10,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_FACTS, different
 
 BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w"})
-NODE_FACTS = frozenset({"label", "taints", "node_ready"})
+NODE_FACTS = frozenset({"label", "taints", "node_ready", "kubelet_serving"})
 
 
 def _kind(name: str) -> str:
