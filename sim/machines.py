@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from coldaisle.plan.model import NodePlan, SitePlan
+from sim.image import kubelet
 from sim.network import guest_mtu_bytes, is_guest
 from sim.state import State
 
 GUEST_MEMORY_MIB = 768
 """Room for the root file system (105 MB, in memory), the kernel and what the roles install."""
+
+KUBELET_MEMORY_MIB = 1536
+"""The same, and the real kubelet, containerd and pods."""
 
 ACCELERATOR = "tcg,tb-size=128"
 """Emulation, which runs on every machine, with 128 MiB of translated code; QEMU's own choice takes a gigabyte."""
@@ -70,6 +74,8 @@ class Machine:
     boot_nic: str
     layers: tuple[str, ...]
     bmc_address: str | None
+    memory_mib: int = GUEST_MEMORY_MIB
+    """Of a guest; a container shares the memory of this machine."""
 
     @property
     def path(self) -> Path:
@@ -94,11 +100,16 @@ class Machine:
 
 def machines(plan: SitePlan, state: State, layers: Sequence[Path]) -> tuple[Machine, ...]:
     """Return the machines of a plan: the service host first, then the nodes in the plan's order."""
-    nodes = [_node_machine(node, state, layers) for node in plan.nodes]
+    nodes = [_node_machine(plan, node, state, layers) for node in plan.nodes]
     return (*([_service_host(plan, state, layers)] if plan.provisioning else []), *nodes)
 
 
-def _node_machine(node: NodePlan, state: State, layers: Sequence[Path]) -> Machine:
+def runs_kubelet(plan: SitePlan, node: NodePlan) -> bool:
+    """Tell whether a node boots the image with the real kubelet, so that nobody plays its pods."""
+    return next(pool.image for pool in plan.pools if pool.name == node.pool) == kubelet.IMAGE
+
+
+def _node_machine(plan: SitePlan, node: NodePlan, state: State, layers: Sequence[Path]) -> Machine:
     return Machine(
         name=node.name,
         kind="guest" if is_guest(node) else "container",
@@ -112,6 +123,7 @@ def _node_machine(node: NodePlan, state: State, layers: Sequence[Path]) -> Machi
         boot_nic=node.boot_nic,
         layers=tuple(map(str, layers)),
         bmc_address=node.bmc.address.split("/")[0] if node.bmc else None,
+        memory_mib=KUBELET_MEMORY_MIB if runs_kubelet(plan, node) else GUEST_MEMORY_MIB,
     )
 
 
@@ -179,7 +191,7 @@ def guest_command(machine: Machine, qemu: str, *, network_boot: bool, boot_once:
         "-accel",
         ACCELERATOR,
     ]
-    command += ["-cpu", CPU, "-smp", "1", "-m", str(GUEST_MEMORY_MIB), "-nodefaults", "-display", "none"]
+    command += ["-cpu", CPU, "-smp", "1", "-m", str(machine.memory_mib), "-nodefaults", "-display", "none"]
     command += ["-serial", f"file:{folder / 'serial.log'}", "-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"]
     command += ["-boot", _boot_order(network_boot=network_boot, once=boot_once)]
     command += _firmware(machine)

@@ -18,6 +18,11 @@ from typing import Any
 from sim.errors import SimError
 
 
+def namespace_prefix(site: str) -> str:
+    """Return what the names of all network namespaces of a site start with."""
+    return f"ca-{site}-"
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The state folder of a site, and the places in it."""
@@ -72,7 +77,7 @@ class State:
     @property
     def namespace_prefix(self) -> str:
         """What the names of all namespaces of this site start with."""
-        return f"ca-{self.site}-"
+        return namespace_prefix(self.site)
 
     def make_folders(self) -> None:
         """Make the folders; secrets and keys are for their owner only."""
