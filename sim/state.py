@@ -21,6 +21,11 @@ SITE_MARK, HALL_MARK = "ca", "ch"
 """What the names of the namespaces of a site, and of a hall, begin with."""
 
 
+def namespace_prefix(site: str, mark: str = SITE_MARK) -> str:
+    """Return what the names of all network namespaces of a site start with."""
+    return f"{mark}-{site}-"
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The state folder of a site, and the places in it. `mark` is what the names of its namespaces begin with."""
@@ -76,7 +81,7 @@ class State:
     @property
     def namespace_prefix(self) -> str:
         """What the names of all namespaces of this site start with."""
-        return f"{self.mark}-{self.site}-"
+        return namespace_prefix(self.site, self.mark)
 
     def make_folders(self) -> None:
         """Make the folders; secrets and keys are for their owner only."""

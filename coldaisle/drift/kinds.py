@@ -101,6 +101,7 @@ KINDS: Mapping[str, Kind] = {
     "boot": Kind("pxe"),
     "image": Kind("pxe"),
     "kubelet_config": Kind("kubernetes"),
+    "kubelet_serving": Kind("kubernetes", teller="cluster"),
     "node_ready": Kind("kubernetes", teller="cluster"),
     "label": Kind("kubernetes", teller="cluster"),
     "taints": Kind("kubernetes", "set", teller="cluster", why="a node's taints have no order"),
