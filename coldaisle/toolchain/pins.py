@@ -22,6 +22,7 @@ GO_FLOOR = (1, 21)
 """The first Go release that can fetch another one."""
 
 KUBERNETES = "1.37.2"
+KUBELET_API = "0.37.2"
 PULUMI = "3.274.1"
 PULUMI_FLOOR = "3.272.0"
 PULUMI_KUBERNETES = "4.25.0"
@@ -131,6 +132,23 @@ TOOLS: tuple[Tool, ...] = (
         purpose="objects that a stack puts into a cluster",
         build_cpu_s=1186,
         stamp=f"-X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version={PULUMI_KUBERNETES}",
+    ),
+    Tool(
+        name="kubelet",
+        module="kubelet",
+        package="k8s.io/kubernetes/cmd/kubelet",
+        version=KUBERNETES,
+        purpose="nodes of the simulated site that run pods for real",
+        build_cpu_s=60,
+        stamp=_K8S_STAMP,
+    ),
+    Tool(
+        name="device-plugin",
+        module="device-plugin",
+        package="coldaisle/tools/device-plugin",
+        version=KUBELET_API,
+        purpose="simulated GPUs of nodes that run pods for real",
+        build_cpu_s=2,
     ),
     _keda("operator", "scaling of model endpoints on the simulated cluster", 1000),
     _keda("adapter", "scaling of model endpoints on the simulated cluster", 200),

@@ -17,6 +17,8 @@ MODULES = {
     "kubernetes": "k8s.io/kubernetes",
     "etcd": "go.etcd.io/etcd/server/v3",
     "kwok": "sigs.k8s.io/kwok",
+    "kubelet": "k8s.io/kubernetes",
+    "device-plugin": "k8s.io/kubelet",
     "keda": "github.com/kedacore/keda/v2",
 }
 
