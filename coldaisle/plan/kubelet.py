@@ -41,7 +41,6 @@ def kubelet_config(cluster: ClusterPlan) -> dict[str, Any]:
         "maxPods": cluster.max_pods,
         "podPidsLimit": -1,
         "rotateCertificates": True,
-        "staticPodPath": "/etc/kubernetes/manifests",
         "topologyManagerPolicy": cluster.topology_manager_policy,
     }
 
