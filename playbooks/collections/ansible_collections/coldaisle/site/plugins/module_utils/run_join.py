@@ -40,8 +40,9 @@ def _join(kubeconfig: str, timeout_s: float, *, member: bool) -> None:
     try:
         if not member:
             _write_private(BOOTSTRAP, kubeconfig)
-        run_command("systemctl", "enable", "kubelet")
-        run_command("systemctl", "restart" if not member else "start", "kubelet", timeout_s=60)
+        # Enabling makes systemd read every unit again; starting waits for the container runtime.
+        run_command("systemctl", "enable", "kubelet", timeout_s=timeout_s)
+        run_command("systemctl", "restart" if not member else "start", "kubelet", timeout_s=timeout_s)
         if not wait_until(KUBECONFIG.exists, timeout_s):
             raise FactError(
                 f"the kubelet got no certificate in {timeout_s:g} s (look at pending requests: kubectl get csr)"
