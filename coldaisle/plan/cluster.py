@@ -34,6 +34,9 @@ def plan_cluster(spec: SiteSpec, nodes: tuple[NodePlan, ...]) -> ClusterPlan | N
         cluster_dns=cluster.cluster_dns,
         max_pods=cluster.max_pods,
         topology_manager_policy=cluster.topology_manager_policy,
+        pod_network=cluster.pod_network,
+        kubelet_serving=cluster.kubelet_serving,
+        sandbox_image=cluster.sandbox_image,
         namespaces=tuple(sorted(_namespaces(spec), key=lambda namespace: namespace.name)),
         prometheus_url=cluster.prometheus_url,
     )

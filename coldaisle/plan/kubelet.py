@@ -41,6 +41,7 @@ def kubelet_config(cluster: ClusterPlan) -> dict[str, Any]:
         "maxPods": cluster.max_pods,
         "podPidsLimit": -1,
         "rotateCertificates": True,
+        "serverTLSBootstrap": cluster.kubelet_serving == "signed",
         "topologyManagerPolicy": cluster.topology_manager_policy,
     }
 

@@ -135,6 +135,7 @@ def _kubernetes_facts(plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:
         "node_ready": True,
         "taints": ",".join(sorted(node.taints)),
     }
+    facts |= {"kubelet_serving": "signed"} if plan.cluster.kubelet_serving == "signed" else {}
     return facts | {f"label.{key}": value for key, value in sorted(node.labels.items())}
 
 

@@ -21,7 +21,7 @@ from coldaisle.plan.host_side import host_side
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
 from coldaisle.render import boot, host_files
-from coldaisle.render.files import HostFile, files_digest
+from coldaisle.render.files import HostFile, bare_address, files_digest
 from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
 
 Vars = dict[str, Any]
@@ -231,6 +231,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
         "kubernetes_files": [file.as_dict() for file in host_files.kubernetes_files(node, cluster)],
         "kubernetes_bootstrap_kubeconfig": host_files.bootstrap_kubeconfig(cluster),
         "kubernetes_node_name": node.name,
+        "kubernetes_node_address": bare_address(node.management_address),
         "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
         "kubernetes_kubeconfig": cluster.kubeconfig,
         "kubernetes_bootstrap_token": cluster.bootstrap_token,

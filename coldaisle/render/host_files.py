@@ -20,6 +20,9 @@ SELF_SET_PREFIXES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubelet.
 DSCP_SHIFT = 2
 """A DSCP is the upper six bits of the type-of-service byte (RFC 2474)."""
 
+POD_NETWORK_TEMPLATE = "/etc/containerd/pod-network.json"
+"""Where the template of the pods' network lies; no CNI plugin looks there for a finished one."""
+
 
 def os_files(node: NodePlan, pool: PoolPlan, side: HostSide) -> tuple[HostFile, ...]:
     """
@@ -133,9 +136,10 @@ def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ..
     return (
         HostFile(
             path="/etc/containerd/config.toml",
-            content=render("kubernetes/containerd.toml.j2"),
+            content=render("kubernetes/containerd.toml.j2", cluster=cluster, pod_network=POD_NETWORK_TEMPLATE),
             reload=("containerd",),
         ),
+        *_pod_network_files(cluster),
         HostFile(path=f"{PKI_FOLDER}/ca.crt", content_file=ca_file, reload=("kubelet",)),
         HostFile(path="/var/lib/kubelet/config.yaml", content=kubelet_config, reload=("kubelet",)),
         HostFile(
@@ -144,6 +148,14 @@ def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ..
             content=render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node)),
         ),
     )
+
+
+def _pod_network_files(cluster: ClusterPlan) -> tuple[HostFile, ...]:
+    """Return the template of the pods' network, which containerd fills in when it is told the node's pod range."""
+    if cluster.pod_network != "bridge":
+        return ()
+    content = render("kubernetes/pod-network.json.j2")
+    return (HostFile(path=POD_NETWORK_TEMPLATE, content=content, reload=("containerd",)),)
 
 
 def bootstrap_kubeconfig(cluster: ClusterPlan) -> dict[str, Any]:

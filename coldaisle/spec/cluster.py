@@ -37,6 +37,12 @@ class ClusterSpec(SpecModel):
     max_pods: int = Field(default=110, ge=1, le=1000)
     """Pods a node; 110 is the kubelet's own default."""
     topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "single-numa-node"
+    pod_network: Literal["external", "bridge"] = "external"
+    """Who connects pods: what the cluster's owner installs, or a bridge a node, routed, without a tunnel or NAT."""
+    kubelet_serving: Literal["self-signed", "signed"] = "self-signed"
+    """Certificate that kubelets answer the API server with: one of their own, or one that this project approves."""
+    sandbox_image: str | None = None
+    """Image that holds a pod's network open; left out, the runtime's own choice, which lies in a public registry."""
     chart_mirror: HttpUrl
     """Helm repository that every release comes from."""
     prometheus_url: HttpUrl | None = None

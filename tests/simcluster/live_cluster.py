@@ -39,6 +39,9 @@ CLUSTER = ClusterPlan(
     cluster_dns="198.19.240.10",
     max_pods=64,
     topology_manager_policy="none",
+    pod_network="external",
+    kubelet_serving="self-signed",
+    sandbox_image=None,
     namespaces=(),
     prometheus_url="http://198.18.201.10:9090",
 )

@@ -46,6 +46,9 @@ class ClusterPlan:
     cluster_dns: str
     max_pods: int
     topology_manager_policy: str
+    pod_network: str
+    kubelet_serving: str
+    sandbox_image: str | None
     namespaces: tuple[NamespacePlan, ...]
     prometheus_url: str | None
 

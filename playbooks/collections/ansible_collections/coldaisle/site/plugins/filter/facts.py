@@ -11,7 +11,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import SE
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS, different
 
 BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", "firmware", "event_destination", *SETTINGS})
-NODE_FACTS = frozenset({"label", "taints", "node_ready"})
+NODE_FACTS = frozenset({"label", "taints", "node_ready", "kubelet_serving"})
 
 
 def _kind(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import ssl
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,13 +11,24 @@ import httpx2
 import yaml
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read_secret
+from ansible_collections.coldaisle.site.plugins.module_utils.serving import (
+    approve,
+    name_of,
+    pending_requests,
+    serving_certificate,
+    why_not,
+)
 from lightkube import ApiError, Client, KubeConfig
+from lightkube.config.kubeconfig import SingleConfig
 from lightkube.core.exceptions import LoadResourceError
 from lightkube.models.core_v1 import Taint
 from lightkube.resources.core_v1 import Node
 
 FIELD_MANAGER = "coldaisle"
 TIMEOUT_S = 15
+SERVING = "kubelet_serving"
+"""The fact of the certificate that a kubelet answers with."""
+
 OWN_TAINT_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints that Kubernetes puts on and takes off by itself: they are no part of the plan."""
 
@@ -32,9 +45,10 @@ class Cluster:
 
         """
         try:
-            config = KubeConfig.from_dict(yaml.safe_load(read_secret(kubeconfig)))
+            config = _current(KubeConfig.from_dict(yaml.safe_load(read_secret(kubeconfig))))
             timeout = httpx2.Timeout(TIMEOUT_S)
-            self._client = Client(config=config.get(), field_manager=FIELD_MANAGER, timeout=timeout, trust_env=False)
+            self._client = Client(config=config, field_manager=FIELD_MANAGER, timeout=timeout, trust_env=False)
+            self._cluster = config.cluster
         except (TypeError, KeyError, ValueError, yaml.YAMLError, LoadResourceError) as error:
             raise FactError(f"{kubeconfig}: not a kubeconfig ({error})") from error
 
@@ -64,6 +78,62 @@ class Cluster:
             self._client.patch(Node, name, change)
         except (ApiError, httpx2.HTTPError) as error:
             raise FactError(f"cannot change node {name}: {error}") from error
+
+    def facts(self, node: Node, names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
+        """Return the facts of a node, and why one could not be read: its kubelet is asked for its certificate."""
+        found, errors = node_facts(node, names), {}
+        if SERVING in names:
+            try:
+                found[SERVING] = serving_certificate(internal_address(node), self._authority())
+            except FactError as error:
+                errors[SERVING] = str(error)
+        return found, errors
+
+    def approve_serving(self, name: str, address: str) -> None:
+        """
+        Approve what a node asks for to serve with.
+
+        Raises:
+            FactError: it asks for more than its planned name and address, or the API refuses.
+
+        """
+        try:
+            for request in pending_requests(self._client, name):
+                if wrong := why_not(request, name, address):
+                    raise FactError(
+                        f"its request {name_of(request)} for a serving certificate is not approved: {wrong}"
+                    )
+                approve(self._client, request)
+        except (ApiError, httpx2.HTTPError) as error:
+            raise FactError(f"cannot approve what {name} asks for: {error}") from error
+
+    def _authority(self) -> ssl.SSLContext:
+        data = self._cluster.certificate_auth_data
+        text = base64.b64decode(data).decode() if data else None
+        return ssl.create_default_context(cafile=self._cluster.certificate_auth, cadata=text)
+
+
+def _current(config: KubeConfig) -> SingleConfig:
+    """Return the cluster and the user that a kubeconfig chooses; KeyError when it chooses none."""
+    chosen = config.get()
+    if chosen is None:
+        raise KeyError("current-context")
+    return chosen
+
+
+def internal_address(node: Node) -> str:
+    """
+    Return the address that a node tells for itself.
+
+    Raises:
+        FactError: it has told none.
+
+    """
+    addresses = (node.status.addresses if node.status else None) or []
+    found = next((each.address for each in addresses if each.type == "InternalIP"), None)
+    if found is None:
+        raise FactError("the node has told no address yet")
+    return found
 
 
 def node_facts(node: Node, names: Iterable[str]) -> dict[str, Value]:

@@ -8,6 +8,7 @@ module: node
 short_description: Settle a Kubernetes node
 description:
   - Waits until the node is there and ready, sets labels and taints that do not fit, and reads them back.
+  - Where planned, approves the certificate that the kubelet serves with, if it is for the planned name and address.
   - Runs on the deploy host, with lightkube there.
 options:
   name:
@@ -19,11 +20,14 @@ options:
     type: str
     required: true
   facts:
-    description: Planned C(label.KEY), C(taints) and C(node_ready).
+    description: Planned C(label.KEY), C(taints), C(node_ready) and C(kubelet_serving).
     type: dict
     required: true
+  address:
+    description: The planned address of the node; its kubelet may serve with a certificate for it and the name.
+    type: str
   timeout_s:
-    description: How long the node may take until it is ready.
+    description: How long the node may take until it is ready, and as long again until it serves as planned.
     type: float
     default: 120
 author:
@@ -52,18 +56,21 @@ facts:
 """
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import different
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
 from ansible_collections.coldaisle.site.plugins.module_utils.node import (
+    SERVING,
     Cluster,
     is_ready,
-    node_facts,
     own_taints,
     parsed_taints,
 )
+
+if TYPE_CHECKING:
+    from lightkube.resources.core_v1 import Node
 
 POLL_S = 1.0
 
@@ -75,6 +82,7 @@ def main() -> None:
             "name": {"type": "str", "required": True},
             "kubeconfig": {"type": "str", "required": True, "no_log": False},
             "facts": {"type": "dict", "required": True},
+            "address": {"type": "str"},
             "timeout_s": {"type": "float", "default": 120.0},
         },
         supports_check_mode=True,
@@ -94,13 +102,16 @@ def _settle(params: dict[str, Any], *, check: bool) -> tuple[list[dict[str, Any]
     if check:
         node = cluster.node(name)
         nothing: dict[str, Value] = dict.fromkeys(planned, "no such node")
-        seen = node_facts(node, planned) if node else nothing
+        seen = _facts(cluster, node, planned) if node else nothing
         return _changes(planned, seen), seen
     _wait_until_ready(cluster, name, params["timeout_s"])
     seen = _seen(cluster, name, planned)
     changes = _changes(planned, seen)
     if changes:
         _set(cluster, name, planned)
+        if any(change["fact"] == SERVING for change in changes):
+            _sign(cluster, name, params)
+            _wait_until_ready(cluster, name, params["timeout_s"])  # a slow host may have been given up meanwhile
         seen = _seen(cluster, name, planned)
         left = _changes(planned, seen)
         if left:
@@ -118,11 +129,27 @@ def _set(cluster: Cluster, name: str, planned: dict[str, Any]) -> None:
     cluster.patch(name, labels, taints)
 
 
+def _sign(cluster: Cluster, name: str, params: dict[str, Any]) -> None:
+    """Approve what the kubelet asks for, whenever it asks, until it serves as planned."""
+    deadline = time.monotonic() + params["timeout_s"]
+    while _seen(cluster, name, {SERVING: None})[SERVING] != params["facts"][SERVING]:
+        if time.monotonic() > deadline:
+            raise FactError(f"its kubelet serves with no signed certificate after {params['timeout_s']:g} s")
+        cluster.approve_serving(name, params["address"])
+        time.sleep(POLL_S)
+
+
 def _seen(cluster: Cluster, name: str, planned: dict[str, Any]) -> dict[str, Value]:
     node = cluster.node(name)
     if node is None:
         raise FactError("it was in the cluster, and is gone")
-    return node_facts(node, planned)
+    return _facts(cluster, node, planned)
+
+
+def _facts(cluster: Cluster, node: Node, planned: dict[str, Any]) -> dict[str, Value]:
+    """Return what a node shows; of what cannot be read, the reason."""
+    seen, errors = cluster.facts(node, planned)
+    return {**seen, **errors}
 
 
 def _wait_until_ready(cluster: Cluster, name: str, timeout_s: float) -> None:

@@ -19,7 +19,7 @@ options:
     type: str
     required: true
   facts:
-    description: Names of the facts, C(label.KEY), C(taints) and C(node_ready).
+    description: Names of the facts, C(label.KEY), C(taints), C(node_ready) and C(kubelet_serving).
     type: list
     elements: str
     required: true
@@ -49,7 +49,7 @@ errors:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
-from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster, node_facts, silence
+from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster, silence
 
 
 def main() -> None:
@@ -66,9 +66,10 @@ def main() -> None:
     seen: dict[str, Value] = {}
     errors: dict[str, str] = {}
     try:
-        node = Cluster(module.params["kubeconfig"]).node(module.params["name"])
+        cluster = Cluster(module.params["kubeconfig"])
+        node = cluster.node(module.params["name"])
         # A cluster without the node is a positive answer: nothing of it is ready, and no label is set.
-        seen = node_facts(node, names) if node else {name: _without_node(name) for name in names}
+        seen, errors = cluster.facts(node, names) if node else ({name: _without_node(name) for name in names}, {})
         if node and (why := silence(node)) and seen.pop("node_ready", None) is not None:
             errors["node_ready"] = why
     except FactError as error:
