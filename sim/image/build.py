@@ -15,13 +15,13 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sim.errors import SimError
-from sim.image import recipe
+from sim.image import kubelet, recipe
 from sim.image.initramfs import write_initramfs
 from sim.image.modules import copy_chosen, index_modules
 from sim.mounts import mounts_below
@@ -29,6 +29,9 @@ from sim.shell import failed, find, run
 
 Progress = Callable[[str], None]
 """Called with a line that says what happens now."""
+
+FindTool = Callable[[str], str]
+"""Returns the path of a program of the toolchain."""
 
 NEEDED_BYTES = 1_500_000_000
 """Disk space that a first build takes, with its temporary files."""
@@ -53,28 +56,36 @@ class Image:
         return self.folder / "layer", self.base / "root"
 
 
-def ensure_image(cache: Path, name: str, progress: Progress) -> Image:
+def no_tool(name: str) -> str:
+    """Stand where an image is asked for that holds no program of the toolchain."""
+    raise LookupError(f"nobody said where {name} is")
+
+
+def ensure_image(cache: Path, name: str, progress: Progress, find_tool: FindTool = no_tool) -> Image:
     """
     Return the image `name`, built if the cache does not hold it, with `cache/name` pointing at it.
 
     Args:
         cache: The folder of all images (`~/.cache/coldaisle/images`).
-        name: The image's name in the plan.
+        name: The image's name in the plan; `kubelet.IMAGE` is one of its own, every other name the plain one.
         progress: Called with each step.
+        find_tool: Gives the path of a built program by its name, for an image that holds some.
 
     Raises:
         SimError: No space, a missing program, or packages that cannot be had.
     """
     cache.mkdir(parents=True, exist_ok=True)
     base = cache / f"base-{recipe.base_digest()}"
-    folder = cache / f"image-{recipe.image_digest()}"
+    digest = kubelet.digest() if name == kubelet.IMAGE else recipe.image_digest()
+    folder = cache / f"image-{digest}"
     with _locked(cache, progress):
         _sweep(cache)
         if not base.exists():
             _check_space(cache)
             _build(base, _build_base, progress)
         if not folder.exists():
-            _build(folder, lambda work, say: _build_image(base, work, say), progress)
+            programs = {tool: Path(find_tool(tool)) for tool in kubelet.TOOLS} if name == kubelet.IMAGE else None
+            _build(folder, lambda work, say: _build_image(base, work, say, programs), progress)
         _link(cache / name, folder)
         _prune(cache, keep=(base.name, folder.name))
     return Image(folder=folder, base=base)
@@ -100,12 +111,14 @@ def _sweep(cache: Path) -> None:
         shutil.rmtree(left)
 
 
-def _prune(cache: Path, keep: tuple[str, str]) -> None:
-    """Remove builds of other recipes, but the latest one and those that a running host still has mounted."""
+def _prune(cache: Path, keep: tuple[str, ...]) -> None:
+    """Remove builds of other recipes, but the latest one, what has a name, and what a running host has mounted."""
     mounted = Path("/proc/self/mountinfo").read_text()
+    named = {link.readlink().name for link in cache.iterdir() if link.is_symlink()}
     for kind in ("base-*", "image-*"):
         others = sorted(
-            (path for path in cache.glob(kind) if path.name not in keep), key=lambda path: path.stat().st_mtime
+            (path for path in cache.glob(kind) if path.name not in named.union(keep)),
+            key=lambda path: path.stat().st_mtime,
         )
         for path in others[:-KEPT_BUILDS]:
             if path.name not in mounted:
@@ -182,10 +195,12 @@ def kernel_modules(base: Path) -> Path:
     return folder
 
 
-def _build_image(base: Path, work: Path, progress: Progress) -> None:
-    """Make layer, kernel, initramfs, root file system and manifest in `work`."""
+def _build_image(base: Path, work: Path, progress: Progress, programs: Mapping[str, Path] | None) -> None:
+    """Make layer, kernel, initramfs, root file system and manifest in `work`; `programs` are of the real kubelet."""
     progress("lays our files over the root")
     _write_layer(base, work / "layer")
+    if programs is not None:
+        kubelet.add_to_layer(work / "layer", base / "root", programs)
     progress("packs the initramfs")
     scratch = work / "initramfs"
     scratch.mkdir()
@@ -194,7 +209,8 @@ def _build_image(base: Path, work: Path, progress: Progress) -> None:
     (kernel,) = (base / "kernel/boot").glob("vmlinuz-*")
     shutil.copyfile(kernel, work / "vmlinuz")
     progress("packs the root file system")
-    _write_squashfs((work / "layer", base / "root"), work / "rootfs.squashfs", work / "merged")
+    left_out = recipe.LEFT_OUT if programs is None else kubelet.LEFT_OUT
+    _write_squashfs((work / "layer", base / "root"), work / "rootfs.squashfs", work / "merged", left_out)
     _write_manifest(work)
 
 
@@ -247,7 +263,7 @@ def _merged(layers: tuple[Path, ...], mountpoint: Path) -> Iterator[Path]:
         mountpoint.rmdir()
 
 
-def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) -> None:
+def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path, left_out: Sequence[str]) -> None:
     """
     Write the merged layers as a squashfs, without what a guest does not need.
 
@@ -256,7 +272,7 @@ def _write_squashfs(layers: tuple[Path, ...], target: Path, mountpoint: Path) ->
     command = [find("mksquashfs", "squashfs-tools")]
     options = ["-comp", "lz4", "-b", "128K", "-noappend", "-no-progress", "-quiet", "-e"]
     with _merged(layers, mountpoint) as tree:
-        run([*command, tree, target, *options, *recipe.LEFT_OUT])
+        run([*command, tree, target, *options, *left_out])
 
 
 def _write_manifest(work: Path) -> None:

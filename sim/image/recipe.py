@@ -12,6 +12,7 @@ PACKAGES = (
     "busybox-static",  # the initramfs
     "ca-certificates",
     "containerd",  # the container runtime that the kubernetes role configures
+    "containernetworking-plugins",  # the network of pods, where a kubelet runs them
     "curl",
     "dbus",  # hostnamectl, timedatectl
     "dnsmasq",  # DHCP and TFTP, on the provisioner
@@ -166,6 +167,7 @@ LEFT_OUT = (
     "usr/bin/containerd-stress",
     "usr/bin/ctr",
     "usr/bin/ipmitool",
+    "usr/lib/cni",
     "usr/lib/ipxe",
     "usr/lib/udev/hwdb.bin",
     "usr/lib/udev/hwdb.d",
