@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from coldaisle.plan.model import NodePlan, SitePlan
+from sim.image import kubelet
 from sim.network import guest_mtu_bytes, is_guest
 from sim.state import State
 
 GUEST_MEMORY_MIB = 768
 """Room for the root file system (105 MB, in memory), the kernel and what the roles install."""
+
+KUBELET_MEMORY_MIB = 1536
+"""The same, and the real kubelet, containerd and pods."""
 
 ACCELERATOR = "tcg,tb-size=128"
 """Emulation, which runs on every machine, with 128 MiB of translated code; QEMU's own choice takes a gigabyte."""
@@ -77,6 +81,8 @@ class Machine:
     boot_nic: str
     layers: tuple[str, ...]
     bmc_address: str | None
+    memory_mib: int = GUEST_MEMORY_MIB
+    """Of a guest; a container shares the memory of this machine."""
 
     @property
     def path(self) -> Path:
@@ -101,11 +107,25 @@ class Machine:
 
 def machines(plan: SitePlan, state: State, layers: Sequence[Path]) -> tuple[Machine, ...]:
     """Return the machines of a plan: the service host first, then the nodes in the plan's order."""
-    nodes = [node_machine(node, state, layers, "guest" if is_guest(node) else "container") for node in plan.nodes]
+    nodes = [
+        node_machine(node, state, layers, "guest" if is_guest(node) else "container", _memory_mib(plan, node))
+        for node in plan.nodes
+    ]
     return (*([_service_host(plan, state, layers)] if plan.provisioning else []), *nodes)
 
 
-def node_machine(node: NodePlan, state: State, layers: Sequence[Path], kind: Kind) -> Machine:
+def runs_kubelet(plan: SitePlan, node: NodePlan) -> bool:
+    """Tell whether a node boots the image with the real kubelet, so that nobody plays its pods."""
+    return next(pool.image for pool in plan.pools if pool.name == node.pool) == kubelet.IMAGE
+
+
+def _memory_mib(plan: SitePlan, node: NodePlan) -> int:
+    return KUBELET_MEMORY_MIB if runs_kubelet(plan, node) else GUEST_MEMORY_MIB
+
+
+def node_machine(
+    node: NodePlan, state: State, layers: Sequence[Path], kind: Kind, memory_mib: int = GUEST_MEMORY_MIB
+) -> Machine:
     """Return the machine of a node."""
     return Machine(
         name=node.name,
@@ -120,6 +140,7 @@ def node_machine(node: NodePlan, state: State, layers: Sequence[Path], kind: Kin
         boot_nic=node.boot_nic,
         layers=tuple(map(str, layers)),
         bmc_address=node.bmc.address.split("/")[0] if node.bmc else None,
+        memory_mib=memory_mib,
     )
 
 
@@ -187,7 +208,7 @@ def guest_command(machine: Machine, qemu: str, *, network_boot: bool, boot_once:
         "-accel",
         ACCELERATOR,
     ]
-    command += ["-cpu", CPU, "-smp", "1", "-m", str(GUEST_MEMORY_MIB), "-nodefaults", "-display", "none"]
+    command += ["-cpu", CPU, "-smp", "1", "-m", str(machine.memory_mib), "-nodefaults", "-display", "none"]
     command += ["-serial", f"file:{folder / 'serial.log'}", "-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"]
     command += ["-boot", _boot_order(network_boot=network_boot, once=boot_once)]
     command += _firmware(machine)

@@ -16,6 +16,7 @@ from coldaisle.paths import cache_dir, state_dir
 from coldaisle.plan.model import SitePlan
 from sim.endpoints import Endpoint, endpoints
 from sim.fabric import remove_sockets, start_switches
+from sim.image import kubelet
 from sim.image.build import Image, ensure_image
 from sim.machines import Machine, machines
 from sim.mounts import mounts_below
@@ -69,7 +70,7 @@ def up(plan: SitePlan, progress: Progress) -> SiteStatus:
         require_machine()
         state.make_folders()
         ensure_secrets(plan, state)
-        image = ensure_image(cache_dir() / "images", _image_name(plan), progress)
+        image = _ensure_images(plan, progress)
         made = connect(state.namespace_prefix, wiring(plan))
         progress(f"network: {len(namespaces(state.namespace_prefix))} namespaces, {made} new cables")
         found = _prepare_machines(plan, state, image)
@@ -80,9 +81,20 @@ def up(plan: SitePlan, progress: Progress) -> SiteStatus:
         return status(plan)
 
 
-def _image_name(plan: SitePlan) -> str:
-    images = plan.provisioning.images if plan.provisioning else ()
-    return next((image.name for image in images), DEFAULT_IMAGE)
+def _ensure_images(plan: SitePlan, progress: Progress) -> Image:
+    """Build every image that the plan names, and return the plain one, which light hosts lie on."""
+    cache = cache_dir() / "images"
+    named = [image.name for image in plan.provisioning.images] if plan.provisioning else []
+    if kubelet.IMAGE in named:
+        ensure_image(cache, kubelet.IMAGE, progress, _find_tool)
+    plain = next((name for name in named if name != kubelet.IMAGE), DEFAULT_IMAGE)
+    return ensure_image(cache, plain, progress, _find_tool)
+
+
+def _find_tool(name: str) -> str:
+    """Return the path of a program of the toolchain; its module lies in the package that is loaded late."""
+    path: str = importlib.import_module("sim.cluster.tools").find_tool(name)
+    return path
 
 
 def _prepare_machines(plan: SitePlan, state: State, image: Image) -> tuple[Machine, ...]:

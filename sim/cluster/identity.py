@@ -35,6 +35,8 @@ def ensure_identities(layout: Layout) -> None:
     folder = certificates(layout)
     proxy = pki.ensure_authority(folder / "front-proxy-ca.crt", folder / "front-proxy-ca.key", "front-proxy-ca")
     _pair(layout, site, "apiserver", _api_server(layout))
+    caller = pki.Subject(common_name="kube-apiserver-kubelet-client", groups=("system:masters",))
+    _pair(layout, site, "apiserver-kubelet-client", caller)
     _pair(layout, proxy, "front-proxy-client", pki.Subject(common_name="front-proxy-client"))
     pki.ensure_signing_key(folder / "sa.key", folder / "sa.pub")
     for name, (user, groups) in CLIENTS.items():

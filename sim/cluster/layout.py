@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sim.errors import SimError
+from sim.image.kubelet import IMAGE
+from sim.machines import runs_kubelet
+from sim.network import CONTROL_PLANE
+from sim.state import SITE_MARK
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import ClusterPlan, SitePlan
@@ -35,6 +39,8 @@ class Layout:
     prometheus_port: int
     mirror_port: int
     kubernetes_version: str
+    real_nodes: bool = False
+    """Whether every node runs its pods itself: nobody plays them, and the controllers give each node a pod range."""
 
     @property
     def folder(self) -> Path:
@@ -97,17 +103,23 @@ def layout_of(plan: SitePlan, state: Path) -> Layout:
     """Return the layout that a plan asks for. Raises SimError when the site has no cluster."""
     if plan.cluster is None:
         raise SimError(plan.name, "the site has no cluster", "no `cluster` section in its spec", "add one")
-    return cluster_layout(plan.name, plan.cluster, state, mirror_port=_mirror_port(plan))
+    real = {runs_kubelet(plan, node) for node in plan.nodes}
+    if len(real) > 1:
+        have = f"pools with {IMAGE}, and others"
+        raise SimError(plan.name, "pods are played on all nodes or on none", have, f"give every pool {IMAGE}, or none")
+    return cluster_layout(plan.name, plan.cluster, state, mirror_port=_mirror_port(plan), real_nodes=real == {True})
 
 
-def cluster_layout(site: str, cluster: ClusterPlan, state: Path, *, mirror_port: int = MIRROR_PORT) -> Layout:
+def cluster_layout(
+    site: str, cluster: ClusterPlan, state: Path, *, mirror_port: int = MIRROR_PORT, real_nodes: bool = False
+) -> Layout:
     """Return the layout of one cluster plan; the simulated network names the namespace after the site."""
     api = urlsplit(cluster.api_server)
     prometheus = urlsplit(cluster.prometheus_url or "")
     return Layout(
         site=site,
         state=state,
-        namespace=f"ca-{site}-cp",
+        namespace=f"{SITE_MARK}-{site}-{CONTROL_PLANE}",
         api_address=api.hostname or "",
         api_port=api.port or 6443,
         pod_cidr=cluster.pod_cidr,
@@ -115,6 +127,7 @@ def cluster_layout(site: str, cluster: ClusterPlan, state: Path, *, mirror_port:
         prometheus_port=prometheus.port or 9090,
         mirror_port=mirror_port,
         kubernetes_version=cluster.version,
+        real_nodes=real_nodes,
     )
 
 

@@ -26,15 +26,14 @@ NODE_GRACE_S = 25
 
 def processes(layout: Layout, find: Callable[[str], str]) -> list[Process]:
     """Return all processes, in the order of their start. `find` gives the path of a program by its name."""
-    return [
+    control_plane = [
         _etcd(layout, find),
         _api_server(layout, find),
         _controller_manager(layout, find),
         _scheduler(layout, find),
-        _kwok(layout, find),
-        _agent(layout),
-        _prometheus(layout, find),
     ]
+    players = [] if layout.real_nodes else [_kwok(layout, find), _agent(layout), _prometheus(layout, find)]
+    return control_plane + players
 
 
 def _flags(**values: object) -> list[str]:
@@ -74,6 +73,10 @@ def _api_server(layout: Layout, find: Callable[[str], str]) -> Process:
         client_ca_file=layout.pki / "ca.crt",
         tls_cert_file=own / "apiserver.crt",
         tls_private_key_file=own / "apiserver.key",
+        kubelet_client_certificate=own / "apiserver-kubelet-client.crt",
+        kubelet_client_key=own / "apiserver-kubelet-client.key",
+        kubelet_certificate_authority=layout.pki / "ca.crt",
+        kubelet_preferred_address_types="InternalIP",  # nothing resolves the names of nodes
         service_account_issuer="https://kubernetes.default.svc.cluster.local",
         service_account_key_file=own / "sa.pub",
         service_account_signing_key_file=own / "sa.key",
@@ -127,13 +130,20 @@ def _controller_manager(layout: Layout, find: Callable[[str], str]) -> Process:
         root_ca_file=layout.pki / "ca.crt",
         cluster_signing_cert_file=layout.pki / "ca.crt",
         cluster_signing_key_file=layout.pki / "ca.key",
-        allocate_node_cidrs="false",
+        **_pod_ranges(layout),
         node_monitor_grace_period=f"{NODE_GRACE_S}s",
         node_monitor_period="2s",
         horizontal_pod_autoscaler_sync_period="5s",
     )
     argv = [find("kube-controller-manager"), *flags, *_component(layout, "controller-manager", 10257)]
     return Process("kube-controller-manager", argv, listens="127.0.0.1:10257", needs=["kube-apiserver"])
+
+
+def _pod_ranges(layout: Layout) -> dict[str, str]:
+    """Return the flags by which nodes that run pods themselves get a range each; played pods share one."""
+    if not layout.real_nodes:
+        return {"allocate_node_cidrs": "false"}
+    return {"allocate_node_cidrs": "true", "cluster_cidr": layout.pod_cidr}
 
 
 def _scheduler(layout: Layout, find: Callable[[str], str]) -> Process:

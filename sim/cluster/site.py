@@ -139,7 +139,8 @@ def _prepare_namespace(layout: Layout) -> None:
         raise SimError("control plane", "the simulated network is not up", have, "run `coldaisle sim up` first")
     inside = ["ip", "-n", layout.namespace]
     run([*inside, "link", "set", "lo", "up"])
-    run([*inside, "route", "replace", "local", layout.pod_cidr, "dev", "lo"])
+    if not layout.real_nodes:
+        run([*inside, "route", "replace", "local", layout.pod_cidr, "dev", "lo"])
 
 
 def _write_configuration(layout: Layout) -> bool:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coldaisle.plan.model import SitePlan
+from sim.cluster.layout import layout_of
 from sim.errors import SimError
-from sim.machines import GUEST_DISKS, Machine, container_command, guest_command, hardware_record, machines
+from sim.image import kubelet
+from sim.machines import (
+    GUEST_DISKS,
+    GUEST_MEMORY_MIB,
+    KUBELET_MEMORY_MIB,
+    Machine,
+    container_command,
+    guest_command,
+    hardware_record,
+    machines,
+)
 from sim.power import HARDWARE_DISK_BYTES, faulty_parts, write_hardware
 from sim.services import install_machines
 from sim.state import State
@@ -35,6 +47,28 @@ def test_a_machine_survives_the_way_through_json(found: dict[str, Machine]) -> N
     """The BMCs' process reads the very machine that `sim up` wrote."""
     for machine in found.values():
         assert Machine.from_dict(json.loads(json.dumps(machine.as_dict()))) == machine
+
+
+def with_kubelet(plan: SitePlan, *pools: str) -> SitePlan:
+    """Return a plan in which some pools boot the image with the real kubelet."""
+    chosen = [replace(pool, image=kubelet.IMAGE) if pool.name in pools else pool for pool in plan.pools]
+    return replace(plan, pools=tuple(chosen))
+
+
+def test_a_guest_with_the_real_kubelet_has_memory_for_it(plan: SitePlan, state: State) -> None:
+    """Other guests stay as small as they are."""
+    found = {machine.name: machine for machine in machines(with_kubelet(plan, "guests"), state, LAYERS)}
+    command = guest_command(found["r01-n01"], "qemu", network_boot=True)
+    assert command[command.index("-m") + 1] == str(KUBELET_MEMORY_MIB)
+    assert machines(plan, state, LAYERS)[1].memory_mib == GUEST_MEMORY_MIB
+
+
+def test_pods_are_played_everywhere_or_nowhere(plan: SitePlan, state: State) -> None:
+    """A cluster of both kinds of nodes is refused, since two would hand out addresses of pods."""
+    assert not layout_of(plan, state.folder).real_nodes
+    assert layout_of(with_kubelet(plan, "guests", "light"), state.folder).real_nodes
+    with pytest.raises(SimError, match="pods are played on all nodes or on none"):
+        layout_of(with_kubelet(plan, "guests"), state.folder)
 
 
 def test_only_the_boot_nic_has_a_boot_program(found: dict[str, Machine]) -> None:
