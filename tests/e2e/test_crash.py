@@ -28,7 +28,7 @@ from components.provider.run import Event, Job, RunError, run_playbook
 from components.provider.site import open_site
 from tests.e2e.terminal import SITE, Terminal
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.drill]
 
 HOST, GUEST, LEAF = "r01-n02", "r01-n01", "leaf01"
 ARGUMENT_CHECK = "Validating arguments"

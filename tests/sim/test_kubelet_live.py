@@ -27,6 +27,8 @@ from tests import kubelet_site
 from tests.programs import required
 from tests.simcluster.live_cluster import wait
 
+pytestmark = pytest.mark.drill
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 NODE = kubelet_site.NODE
@@ -114,9 +116,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 def test_the_node_is_a_real_kubelet_with_a_container_runtime(lab: Lab) -> None:
     """It runs the release of the control plane, and was given its own range of the pods' network."""
     node = lab.get("node", NODE)
-    assert node["status"]["nodeInfo"]["kubeletVersion"] == lab.get("--raw", "/version")["gitVersion"]
-    assert node["status"]["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://")
     assert lab.plan.cluster is not None
+    assert node["status"]["nodeInfo"]["kubeletVersion"] == lab.plan.cluster.version
+    assert node["status"]["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://")
     pods = ipaddress.ip_network(lab.plan.cluster.pod_cidr)
     assert ipaddress.ip_network(node["spec"]["podCIDR"]).subnet_of(pods)  # type: ignore[arg-type]
 

@@ -27,10 +27,13 @@ ROOT = Path(__file__).parents[2]
 NEEDED = (guest.CODE, guest.VARIABLES, Path("/usr/lib/ipxe/snponly.efi"))
 BOOT_S = 600
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not all(path.exists() for path in NEEDED) or shutil.which("qemu-system-x86_64") is None,
-    reason="needs root, QEMU, its UEFI firmware and iPXE",
-)
+pytestmark = [
+    pytest.mark.drill,
+    pytest.mark.skipif(
+        os.geteuid() != 0 or not all(path.exists() for path in NEEDED) or shutil.which("qemu-system-x86_64") is None,
+        reason="needs root, QEMU, its UEFI firmware and iPXE",
+    ),
+]
 
 ONLY_HTTP = [f"name=opt/org.tianocore/{kind}PXESupport,string=n" for kind in ("IPv4", "IPv6")]
 """Settings of the firmware: it asks for an HTTP address, instead of trying PXE first."""

@@ -18,7 +18,7 @@ from sim.twin.records import Check
 from tests import rdma_sites
 from tests.programs import required
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.drill]
 """Two emulated machines boot; beside much other work that took a quarter of an hour."""
 
 NAMES = {
