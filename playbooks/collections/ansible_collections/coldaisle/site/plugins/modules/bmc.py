@@ -15,22 +15,6 @@ description:
   - Takes the lease of the node's power; a node that another run or a maintenance holds is refused, with its holder.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
-  address:
-    description: Address of the BMC, with a port where it is not the usual one.
-    type: str
-    required: true
-  protocol:
-    description: What the BMC speaks.
-    type: str
-    choices: [redfish, ipmi]
-    required: true
-  credentials:
-    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
-  ca_file:
-    description: CA certificate that the BMC's certificate is checked against.
-    type: path
   facts:
     description:
       - Planned C(boot_order) (what comes first), C(power), C(power_limit_w) in watts, C(event_destination), a URL.
@@ -51,22 +35,12 @@ options:
     description: How long the machine may take to reach the power state.
     type: float
     default: 60
-  timeout_s:
-    description: How long one answer of the BMC may take.
-    type: float
-    default: 20
-  vendor:
-    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
-    type: str
-    default: any
-  connections:
-    description: How many connections to this BMC all processes of the deploy host may hold together.
-    type: int
-    default: 2
   why:
     description: What others are told who find the node's power held meanwhile.
     type: str
     default: bring-up
+extends_documentation_fragment:
+  - coldaisle.site.bmc
 author:
   - The Coldaisle authors
 """

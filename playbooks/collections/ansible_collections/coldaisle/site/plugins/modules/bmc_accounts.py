@@ -12,38 +12,12 @@ description:
   - After two failed logins in a row an account is left alone for an hour, so that no BMC locks it.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
-  address:
-    description: Address of the BMC, with a port where it is not the usual one.
-    type: str
-    required: true
-  protocol:
-    description: What the BMC speaks.
-    type: str
-    choices: [redfish, ipmi]
-    required: true
-  credentials:
-    description: Where the managed user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
   default_credentials:
     description: Where the user and password are read from that the BMC came with, in the same forms.
     type: str
     required: true
-  ca_file:
-    description: CA certificate that the BMC's certificate is checked against.
-    type: path
-  timeout_s:
-    description: How long one answer of the BMC may take.
-    type: float
-    default: 20
-  vendor:
-    description: Whose BMC it is; C(any) where that is not known.
-    type: str
-    default: any
-  connections:
-    description: How many connections to this BMC all processes of the deploy host may hold together.
-    type: int
-    default: 2
+extends_documentation_fragment:
+  - coldaisle.site.bmc
 author:
   - The Coldaisle authors
 """

@@ -13,19 +13,6 @@ description:
     the others.
   - Runs on the deploy host, with sushy there.
 options:
-  address:
-    description: Address of the BMC, with a port where it is not the usual one.
-    type: str
-    required: true
-  protocol:
-    description: What the BMC speaks; IPMI has no firmware inventory, and is an error.
-    type: str
-    choices: [redfish, ipmi]
-    required: true
-  credentials:
-    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
   items:
     description: Items of the firmware inventory in the order in which they are updated.
     type: list
@@ -63,21 +50,8 @@ options:
     description: How long one update may take.
     type: float
     default: 1800
-  ca_file:
-    description: CA certificate that the BMC's certificate is checked against.
-    type: path
-  timeout_s:
-    description: How long one answer of the BMC may take.
-    type: float
-    default: 20
-  vendor:
-    description: Whose BMC it is; C(any) where that is not known.
-    type: str
-    default: any
-  connections:
-    description: How many connections to this BMC all processes of the deploy host may hold together.
-    type: int
-    default: 2
+extends_documentation_fragment:
+  - coldaisle.site.bmc
 author:
   - The Coldaisle authors
 """

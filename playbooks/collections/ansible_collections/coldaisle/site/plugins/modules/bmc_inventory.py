@@ -9,35 +9,8 @@ short_description: Read what hardware a BMC shows
 description:
   - Reads the parts of a machine over Redfish with one login. What can be read is kept, and each gap has its reason.
   - Runs on the deploy host, with sushy there.
-options:
-  address:
-    description: Address of the BMC, with a port where it is not the usual one.
-    type: str
-    required: true
-  protocol:
-    description: What the BMC speaks; IPMI tells no inventory.
-    type: str
-    choices: [redfish, ipmi]
-    required: true
-  credentials:
-    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
-  ca_file:
-    description: CA certificate that the BMC's certificate is checked against.
-    type: path
-  timeout_s:
-    description: How long one answer of the BMC may take.
-    type: float
-    default: 20
-  vendor:
-    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
-    type: str
-    default: any
-  connections:
-    description: How many connections to this BMC all processes of the deploy host may hold together.
-    type: int
-    default: 2
+extends_documentation_fragment:
+  - coldaisle.site.bmc
 author:
   - The Coldaisle authors
 """

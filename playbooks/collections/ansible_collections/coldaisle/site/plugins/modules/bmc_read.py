@@ -10,22 +10,6 @@ description:
   - Reads with one login. A fact that cannot be read is listed with its reason and does not fail the task.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
-  address:
-    description: Address of the BMC, with a port where it is not the usual one.
-    type: str
-    required: true
-  protocol:
-    description: What the BMC speaks.
-    type: str
-    choices: [redfish, ipmi]
-    required: true
-  credentials:
-    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
-  ca_file:
-    description: CA certificate that the BMC's certificate is checked against.
-    type: path
   facts:
     description:
       - Names of the facts, C(power), C(boot_order), C(power_limit_w), and those of Redfish alone, C(boot_mode),
@@ -33,18 +17,8 @@ options:
     type: list
     elements: str
     required: true
-  timeout_s:
-    description: How long one answer of the BMC may take.
-    type: float
-    default: 20
-  vendor:
-    description: Whose BMC it is, which chooses the order of IPMI's cipher suites; C(any) where that is not known.
-    type: str
-    default: any
-  connections:
-    description: How many connections to this BMC all processes of the deploy host may hold together.
-    type: int
-    default: 2
+extends_documentation_fragment:
+  - coldaisle.site.bmc
 author:
   - The Coldaisle authors
 """

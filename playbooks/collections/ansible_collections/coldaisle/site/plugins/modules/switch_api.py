@@ -15,25 +15,6 @@ description:
   - What is not the fabric's (users, time, logs, the API itself) stays as it is, and is never shown.
   - Runs on the deploy host, with httpx there.
 options:
-  system:
-    description: What the switch runs.
-    type: str
-    choices: [cumulus, eos]
-    required: true
-  address:
-    description: Address of the switch.
-    type: str
-    required: true
-  port:
-    description: TCP port of its API, where it is not the system's usual one.
-    type: int
-  credentials:
-    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
-  ca_file:
-    description: CA certificate that the switch's certificate is checked against.
-    type: path
   config:
     description: The whole configuration, as C(coldaisle fabric configs) writes it.
     type: str
@@ -58,6 +39,8 @@ options:
     description: What the trial to be kept returned under this name.
     type: dict
     default: {}
+extends_documentation_fragment:
+  - coldaisle.site.switch_api
 author:
   - The Coldaisle authors
 """

@@ -10,30 +10,13 @@ description:
   - Reads with one login. A fact that cannot be read is listed with its reason and does not fail the task.
   - Runs on the deploy host, with httpx there.
 options:
-  system:
-    description: What the switch runs.
-    type: str
-    choices: [cumulus, eos]
-    required: true
-  address:
-    description: Address of the switch.
-    type: str
-    required: true
-  port:
-    description: TCP port of its API, where it is not the system's usual one.
-    type: int
-  credentials:
-    description: Where user and password are read from, C(file:PATH) or C(env:PREFIX).
-    type: str
-    required: true
-  ca_file:
-    description: CA certificate that the switch's certificate is checked against.
-    type: path
   facts:
     description: Names of the facts, C(config.SECTION), C(config_sections), C(effective.dscp), C(effective.pfc).
     type: list
     elements: str
     required: true
+extends_documentation_fragment:
+  - coldaisle.site.switch_api
 author:
   - The Coldaisle authors
 """
