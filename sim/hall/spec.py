@@ -128,7 +128,12 @@ def _pool(places: dict[str, int]) -> dict[str, Any]:
         "nodes": nodes,
         "boot": "image-installed",
         "gpu": {"driver_floor": "580.95.05", "persistence": True, "fabric_state": "Completed"},
-        "os": {"sysctl": {"net.ipv4.tcp_mtu_probing": "1"}, "boot_timeout_s": BOOT_TIMEOUT_S},
+        # A hall has no switches that could answer on a rail.
+        "os": {
+            "sysctl": {"net.ipv4.tcp_mtu_probing": "1"},
+            "boot_timeout_s": BOOT_TIMEOUT_S,
+            "verify_path_mtu": False,
+        },
     }
 
 
