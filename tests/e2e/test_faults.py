@@ -79,6 +79,7 @@ def test_two_runs_at_once_do_not_fight(site: Terminal, tmp_path: Path) -> None:
     assert "locked" in second.stderr
 
 
+@pytest.mark.drill
 def test_a_guest_that_never_boots_is_told_from_one_that_is_slow(site: Terminal) -> None:
     """A guest whose firmware finds nothing to boot fails its play by name, and boots once the fault is gone."""
     with site.fault("no-boot", "r02-n01"):
