@@ -88,7 +88,13 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
         stopper.cancel()
         worker.stdin.close()
         await _ended(worker)
-        await asyncio.to_thread(end_run, Path(message["folder"]))
+        await asyncio.to_thread(_clean_up, Path(message["folder"]))
+
+
+def _clean_up(folder: Path) -> None:
+    """End what a killed worker has left: one that ends by itself removes its folder, and leaves nothing running."""
+    if folder.exists():
+        end_run(folder)
 
 
 def worker_environment() -> dict[str, str]:
