@@ -100,24 +100,19 @@ class Hall:
 @contextmanager
 def hall(nodes: int, kind: Kind = "light", name: str = "") -> Iterator[Hall]:
     """
-    Start a hall of `nodes` machines with a state folder of its own, and take all of it away at the end.
+    Start a hall of `nodes` machines, and take all of it away at the end.
 
-    The folder lies directly in the folder of temporary files: sockets below it have short paths.
+    Its spec lies directly in the folder of temporary files: sockets below it have short paths.
     """
-    before = os.environ.get("XDG_STATE_HOME")
+    name = name or f"h{os.getpid() % 100000}x{next(_numbers)}"
+    state = hall_site.state_of(name)
     with tempfile.TemporaryDirectory(prefix="ch") as folder:
-        os.environ["XDG_STATE_HOME"] = folder
-        name = name or f"h{os.getpid() % 100000}x{next(_numbers)}"
         site = spec.write(Path(folder) / "site", nodes, name)
         wanted = Wanted(kind=kind)
         try:
             plan = open_site(site).plan
             hall_site.up(plan, wanted, lambda _line: None)
-            state = hall_site.state_of(name)
             yield Hall(name, site, hall_plan(plan, state, wanted), State(state.site, state_dir(state.site), state.mark))
         finally:
             hall_site.down(name, lambda _line: None)
-            if before is None:
-                del os.environ["XDG_STATE_HOME"]
-            else:
-                os.environ["XDG_STATE_HOME"] = before
+            shutil.rmtree(state.folder, ignore_errors=True)  # Ansible's known hosts

@@ -2,7 +2,7 @@
 Keeps the processes of the simulated control plane running: starts them in order, restarts them with back-off.
 
 It imports only the standard library and is run as a file, so that it stays small. Children get a signal when the
-supervisor dies (setpriv --pdeathsig), so that even `kill -9` of it leaves nothing behind.
+supervisor dies (PR_SET_PDEATHSIG), so that even `kill -9` of it leaves nothing behind.
 
 Usage: supervisor.py FOLDER, where FOLDER has processes.json (see `Process`); pid files go to FOLDER/run, output to
 FOLDER/logs. SIGTERM stops the children in reverse order.
@@ -10,6 +10,7 @@ FOLDER/logs. SIGTERM stops the children in reverse order.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 FIRST_BACKOFF_S = 0.5
@@ -28,6 +30,8 @@ STEADY_S = 60.0
 STOP_S = 8.0
 TICK_S = 0.5
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,12 @@ class Child:
         """Start the program and write its pid file."""
         with self.log_file.open("ab") as log:
             self.running = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", *self.process.argv],
+                self.process.argv,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **self.process.environment},
-                preexec_fn=unblock_signals,  # noqa: PLW1509 - this process has one thread
+                preexec_fn=partial(be_a_child_of, os.getpid()),  # noqa: PLW1509 - this process has one thread
             )
         self.started_at = time.monotonic()
         self.restarts += 1
@@ -131,8 +135,15 @@ def answers(address: str, path: str | None) -> bool:
     return False
 
 
-def unblock_signals() -> None:
-    """Give a child back the signals that the supervisor waits for; a blocked one would stay blocked over exec."""
+def be_a_child_of(supervisor: int) -> None:
+    """
+    End with the supervisor, from before the program begins; and take the signals that the supervisor waits for.
+
+    A blocked signal would stay blocked over exec. Who asked for the end only after exec could be too late: a
+    supervisor that was killed meanwhile is no longer the parent.
+    """
+    if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != supervisor:
+        os._exit(1)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
