@@ -42,7 +42,5 @@ def _fix_address(machine: Machine, plan: SitePlan) -> None:
     folder = machine.path / "upper/etc/systemd/network"
     folder.mkdir(parents=True, exist_ok=True)
     address = ipaddress.ip_interface(with_prefix(plan.provisioning.host_address))
-    text = (
-        f"[Match]\nName={machine.boot_nic}\n\n[Network]\nAddress={address}\nLinkLocalAddressing=no\nIPv6AcceptRA=no\n"
-    )
+    text = f"[Match]\nName={machine.boot_nic}\n\n[Network]\nAddress={address}\nIPv6AcceptRA=no\n"
     (folder / "10-static.network").write_text(text)

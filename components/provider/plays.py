@@ -8,7 +8,8 @@ plan has changed or the host has. After a run, the facts are read back: applied 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -21,6 +22,7 @@ from components.provider.outcome import Failed, RunResult, Trouble
 from components.provider.reading import Reader, Reading
 from components.provider.run import Event, Job, run_playbook
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
+from components.provider.unread import remember_unread, unread
 
 Properties = dict[str, Any]
 
@@ -108,6 +110,7 @@ class Plays:
         readings = await self._read(old, old.hosts)
         hosts = {host: _seen(facts, readings.get(host, Reading())) for host, facts in old.hosts.items()}
         lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
+        self._remember_unread(old.site, resource_id, [host for host, reading in readings.items() if reading.errors])
         if lines:
             raise InitFailedError(resource_id, old.outputs(hosts), lines, inputs)
         return old.outputs(hosts)
@@ -141,7 +144,10 @@ class Plays:
             host: _owned(old.hosts[host], new.hosts[host]) for host in new.hosts if old and host not in targets
         }
         trouble: dict[str, Trouble] = {}
-        if not targets:  # the last read could not tell: look again, and repair what is not as planned
+        if not targets:  # the last read could not tell
+            targets = sorted(new.hosts.keys() & self._unread(new.site, resource_id))
+            seen = {host: facts for host, facts in seen.items() if host not in targets}
+        if not targets:  # nor is it known of which: look again, and repair what is not as planned
             seen, trouble = self._judge(new, await self._read(new, new.hosts), sorted(new.hosts))
             targets = [host for host in trouble if host in seen and changes.differs(seen[host], new.hosts[host])]
         if targets:
@@ -150,6 +156,7 @@ class Plays:
             now, wrong = self._judge(new, readings, result.done)
             seen = {host: facts for host, facts in seen.items() if host not in targets} | now
             trouble = {host: why for host, why in trouble.items() if host not in targets} | result.trouble | wrong
+            self._remember_unread(new.site, resource_id, ())
         outputs = new.outputs(dict(sorted(seen.items())))
         if trouble:
             lines = [why.reason(host) for host, why in sorted(trouble.items())]
@@ -192,6 +199,16 @@ class Plays:
             return {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in wanted.items()}
         asked = {host: names for host, names in wanted.items() if names and site.has(host)}
         return await self._reader.read(site, asked) if asked else {}
+
+    def _unread(self, site: str, resource_id: str) -> set[str]:
+        try:
+            return unread(self._site(site).state, resource_id)
+        except SiteProblemError:  # it is told where the hosts are asked
+            return set()
+
+    def _remember_unread(self, site: str, resource_id: str, hosts: Iterable[str]) -> None:
+        with contextlib.suppress(SiteProblemError, OSError):  # then all hosts are asked again
+            remember_unread(self._site(site).state, resource_id, hosts)
 
     async def _read_back(self, play: PlayInputs, result: RunResult) -> dict[str, Reading]:
         """

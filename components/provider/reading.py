@@ -8,13 +8,12 @@ moment are therefore answered by one run of one playbook of one task, each with 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift.ages import READ_AT_FILE
+from components.provider.kept import keep, kept
 from components.provider.outcome import Unreachable
 from components.provider.run import Job, RunError, run_playbook
 from components.provider.site import SiteProblemError
@@ -138,31 +137,12 @@ def remember_silence(state: Path, readings: dict[str, Reading]) -> dict[str, Rea
     """
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     silent = {host for host, reading in readings.items() if any(_is_silence(why) for why in reading.errors.values())}
-    known = _known(state / SILENT_SINCE)
-    kept = {host: since for host, since in known.items() if host not in readings}
-    after = _remember(state / SILENT_SINCE, known, kept | {host: known.get(host, now) for host in silent})
-    told = _known(state / READ_AT_FILE)
-    _remember(state / READ_AT_FILE, told, told | {host: now for host, reading in readings.items() if reading.facts})
+    known = kept(state / SILENT_SINCE)
+    others = {host: since for host, since in known.items() if host not in readings}
+    after = keep(state / SILENT_SINCE, known, others | {host: known.get(host, now) for host in silent})
+    told = kept(state / READ_AT_FILE)
+    keep(state / READ_AT_FILE, told, told | {host: now for host, reading in readings.items() if reading.facts})
     return {host: Reading(reading.facts, reading.errors, after.get(host)) for host, reading in readings.items()}
-
-
-def _known(file: Path) -> dict[str, str]:
-    """Return times by host; none where there is no such file yet, or a broken one."""
-    try:
-        found: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found
-
-
-def _remember(file: Path, before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
-    """Write times by host where they changed, whole or not at all, and return them."""
-    if after != before:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = file.with_suffix(f".{os.getpid()}.new")
-        fresh.write_text(json.dumps(after, indent=1, sort_keys=True), encoding="utf-8")
-        fresh.replace(file)
-    return after
 
 
 def _is_silence(why: str) -> bool:

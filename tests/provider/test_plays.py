@@ -96,6 +96,20 @@ def test_a_silent_host_keeps_what_was_last_seen(floor: Floor, engine: Engine) ->
     assert read_at(state_dir("floor")).keys() == {"h1"}
 
 
+def test_a_run_after_a_silent_read_asks_nobody_first(floor: Floor, engine: Engine) -> None:
+    """The host that was silent is run on, and read back; the others are neither run on nor asked again."""
+    outputs, inputs = applied(floor, "h1", "h2"), some(floor, "h1", "h2")
+    floor.write_inventory(unreachable=("h2",))
+    with pytest.raises(InitFailedError):
+        asyncio.run(engine.read(outputs, inputs))
+    floor.write_inventory()
+    before = {name: (floor.runs(name), floor.reads(name)) for name in inputs["hosts"]}
+    for run in (1, 2):  # once it was run on, nobody is suspected any more: all are asked
+        assert asyncio.run(engine.update(outputs, inputs))["hosts"] == inputs["hosts"]
+        assert (floor.runs("h2"), floor.reads("h2")) == (before["h2"][0] + 1, before["h2"][1] + run)
+        assert (floor.runs("h1"), floor.reads("h1")) == (before["h1"][0], before["h1"][1] + run - 1)
+
+
 def test_a_host_that_left_the_spec_does_not_hide_the_others(floor: Floor, engine: Engine) -> None:
     """The inventory no longer has h2: h1 is read, and h2 stays as it was until `up` takes it out."""
     outputs, inputs = applied(floor, "h1", "h2"), some(floor, "h1", "h2")

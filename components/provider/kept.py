@@ -1,0 +1,29 @@
+"""Small files in a site's state folder that make things faster or better told, and that nothing depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def kept(file: Path) -> dict[str, str]:
+    """Return what a file has by name; nothing where there is no such file yet, or a broken one."""
+    try:
+        found: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def keep(file: Path, before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
+    """Write what a file has where it changed, whole or not at all, and return it."""
+    if after != before:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = file.with_suffix(f".{os.getpid()}.new")
+        fresh.write_text(json.dumps(after, indent=1, sort_keys=True), encoding="utf-8")
+        fresh.replace(file)
+    return after
