@@ -20,7 +20,8 @@ class HostFile:
     """
     A text file of a host: `content`, or `content_file` on the deploy host. `mode` is octal, as chmod writes it.
 
-    `reload` names who reads the file: `networkd`, `systemd`, `udev`, or a unit that is restarted if it runs.
+    `reload` names who reads the file: `networkd`, `systemd`, `udev`, a unit that is restarted if it runs, or
+    `enabled:` and a unit that is turned on for every boot.
     """
 
     path: str
@@ -34,6 +35,11 @@ class HostFile:
         """Return the file as the `files` module of the collection takes it."""
         source = {"content": self.content} if self.content_file is None else {"content_file": self.content_file}
         return {"path": self.path, **source, "mode": self.mode, "owner": self.owner, "reload": list(self.reload)}
+
+
+def unit_file(name: str, content: str, *readers: str) -> HostFile:
+    """Return a unit of systemd as a file: written, it is turned on for every boot, and then its readers are told."""
+    return HostFile(path=f"/etc/systemd/system/{name}", content=content, reload=(f"enabled:{name}", *readers))
 
 
 def files_digest(files: Iterable[HostFile]) -> str:

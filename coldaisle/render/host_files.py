@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldaisle.plan.host_facts import AMD, domain
 from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
-from coldaisle.render.files import HostFile, bare_address, render
+from coldaisle.render.files import HostFile, bare_address, render, unit_file
 from coldaisle.render.host_network import network_files
 from coldaisle.render.host_units import host_unit, ports_unit
 
@@ -111,7 +111,7 @@ def rdma_files(node: NodePlan, rdma: RdmaPlan) -> tuple[HostFile, ...]:
     )
     if rdma.dscp is not None:
         content = render("rdma/roce.service.j2", dscp=rdma.dscp, tos=rdma.dscp << DSCP_SHIFT)
-        files.append(HostFile(path="/etc/systemd/system/coldaisle-roce.service", content=content, reload=("systemd",)))
+        files.append(unit_file("coldaisle-roce.service", content))
     if rdma.netns:
         content = f"options ib_core netns_mode={int(rdma.netns == 'shared')}\n"
         files.append(HostFile(path="/etc/modprobe.d/90-coldaisle-rdma.conf", content=content))
@@ -143,10 +143,10 @@ def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ..
         *_pod_network_files(cluster),
         HostFile(path=f"{PKI_FOLDER}/ca.crt", content_file=ca_file, reload=("kubelet",)),
         HostFile(path="/var/lib/kubelet/config.yaml", content=kubelet_config, reload=("kubelet",)),
-        HostFile(
-            path="/etc/systemd/system/kubelet.service",
-            reload=("systemd", "kubelet"),
-            content=render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node)),
+        unit_file(
+            "kubelet.service",
+            render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node)),
+            "kubelet",
         ),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldaisle.plan.host_facts import rails
-from coldaisle.render.files import HostFile, render
+from coldaisle.render.files import HostFile, render, unit_file
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import NicPlan, NodePlan, OsPlan, PciPlan, RdmaPlan
@@ -92,4 +92,4 @@ def _unit(name: str, description: str, lines: list[str], ports: list[NicPlan]) -
     names = [nic.name.replace("-", ESCAPED_HYPHEN) for nic in ports]
     devices = [f"sys-subsystem-net-devices-{port}.device" for port in names]
     content = render("os/settings.service.j2", description=description, lines=lines, devices=devices)
-    return [HostFile(path=f"/etc/systemd/system/{name}", content=content, reload=("systemd",))]
+    return [unit_file(name, content)]

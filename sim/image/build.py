@@ -197,6 +197,7 @@ def _build_image(base: Path, work: Path, progress: Progress, programs: Mapping[s
     """Make layer, kernel, initramfs, root file system and manifest in `work`; `programs` are of the real kubelet."""
     progress("lays our files over the root")
     _write_layer(base, work / "layer")
+    _compile(base, work)
     if programs is not None:
         kubelet.add_to_layer(work / "layer", base / "root", programs)
     progress("packs the initramfs")
@@ -241,6 +242,15 @@ def _write_layer(base: Path, layer: Path) -> None:
     (layer / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
     (layer / "etc/machine-id").write_text("")
     (layer / "etc/resolv.conf").write_text("")
+
+
+def _compile(base: Path, work: Path) -> None:
+    """Compile our Python by the image's own: a guest that boots over the network forgets what it has compiled."""
+    (work / "overlay").mkdir()
+    with merged([base / "root"], work / "merged", written=(work / "layer", work / "overlay")) as root:
+        how = ("python3", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
+        run(["chroot", root, *how, f"/{recipe.OUR_PYTHON}"])
+    shutil.rmtree(work / "overlay")
 
 
 def _whiteout(path: Path) -> None:

@@ -186,6 +186,9 @@ LEFT_OUT = (
 )
 """What a net-booted guest does without: it would cost its memory, and time on the wire."""
 
+OUR_PYTHON = "usr/local/lib/coldaisle"
+"""Modules of the programs that stand in for hardware, and of the kubelet that does."""
+
 HERE = Path(__file__).parent
 
 

@@ -14,6 +14,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     run,
     write_text,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.services import restart
 
 HUGEPAGES = Path("/sys/kernel/mm/hugepages")
 CPUS = Path("/sys/devices/system/cpu")
@@ -25,12 +26,6 @@ HOST_SERVICE = "coldaisle-host.service"
 def restart_host_service(_name: str, _planned: Value, _context: Context) -> None:
     """Let the unit set everything again; it is written before facts are settled."""
     restart(HOST_SERVICE)
-
-
-def restart(unit: str) -> None:
-    """Turn a unit on for every boot, and let it do its work now."""
-    run("systemctl", "enable", unit)
-    run("systemctl", "restart", unit, timeout_s=60)
 
 
 def module_folder() -> Path:

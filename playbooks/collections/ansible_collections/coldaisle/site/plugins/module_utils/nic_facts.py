@@ -22,9 +22,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     read_text,
     run,
 )
-from ansible_collections.coldaisle.site.plugins.module_utils.kernel_facts import restart
 from ansible_collections.coldaisle.site.plugins.module_utils.pci_facts import pci_address
 from ansible_collections.coldaisle.site.plugins.module_utils.rdma_facts import rdma_links
+from ansible_collections.coldaisle.site.plugins.module_utils.services import restart
 
 PORTS_SERVICE = "coldaisle-ports.service"
 """Written by the role: it sets what ports forget at a reboot, at every boot, and now."""

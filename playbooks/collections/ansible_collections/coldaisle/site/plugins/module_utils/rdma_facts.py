@@ -16,6 +16,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
     wait_until,
     write_text,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.services import restart
 
 RDMA_CM = Path("/sys/kernel/config/rdma_cm")
 ROCE_SERVICE = "coldaisle-roce.service"
@@ -75,8 +76,7 @@ def _read_dscp(_name: str) -> Value:
 
 
 def _set_dscp(_name: str, _planned: Value, _context: Context) -> None:
-    run("systemctl", "enable", ROCE_SERVICE)
-    run("systemctl", "restart", ROCE_SERVICE)
+    restart(ROCE_SERVICE)
 
 
 def _read_limit(resource: str) -> str:

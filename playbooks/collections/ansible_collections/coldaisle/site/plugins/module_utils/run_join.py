@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, wait_until
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run as run_command
-from ansible_collections.coldaisle.site.plugins.module_utils.services import is_active
+from ansible_collections.coldaisle.site.plugins.module_utils.services import is_active, unit_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def _join(kubeconfig: str, timeout_s: float, *, member: bool) -> None:
         if not member:
             _write_private(BOOTSTRAP, kubeconfig)
         # Enabling makes systemd read every unit again; starting waits for the container runtime.
-        run_command("systemctl", "enable", "kubelet", timeout_s=timeout_s)
+        if unit_state("kubelet") != "enabled":
+            run_command("systemctl", "enable", "kubelet", timeout_s=timeout_s)
         run_command("systemctl", "restart" if not member else "start", "kubelet", timeout_s=timeout_s)
         if not wait_until(KUBECONFIG.exists, timeout_s):
             raise FactError(

@@ -28,6 +28,13 @@ def is_active(unit: str) -> bool:
     return run("systemctl", "show", "--property=ActiveState", "--value", unit).strip() == "active"
 
 
+def restart(unit: str) -> None:
+    """Turn a unit on for every boot, and let it do its work now. Enabling reads all units again: it takes seconds."""
+    if unit_state(unit) != "enabled":
+        run("systemctl", "enable", unit)
+    run("systemctl", "restart", unit, timeout_s=60)
+
+
 def _reload_networkd() -> None:
     if is_active("systemd-networkd"):
         run("networkctl", "reload")
@@ -58,6 +65,10 @@ _READERS: dict[str, Callable[[], None]] = {
 }
 
 
+ENABLED = "enabled:"
+"""Begin of a reader that is a unit: it is turned on for every boot, for which systemd reads all units' files anew."""
+
+
 def tell(reader: str) -> None:
     """
     Tell who reads a file that it changed: one of the readers above, or a unit that is restarted if it runs.
@@ -68,5 +79,7 @@ def tell(reader: str) -> None:
     """
     if reader in _READERS:
         _READERS[reader]()
+    elif reader.startswith(ENABLED):
+        run("systemctl", "enable", reader.removeprefix(ENABLED), timeout_s=60)
     elif is_active(reader):
         run("systemctl", "restart", reader, timeout_s=60)
