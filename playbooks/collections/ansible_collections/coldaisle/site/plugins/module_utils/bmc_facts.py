@@ -79,7 +79,7 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     beside = [name for name in wanted if name.startswith(BESIDE)]
     try:
         with logged_in(params) as bmc:
-            _read(bmc, [name for name in wanted if name not in beside], seen, errors)
+            read_over(bmc, [name for name in wanted if name not in beside], seen, errors)
             if beside:
                 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
                     read_beside,
@@ -93,7 +93,8 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     return seen, errors
 
 
-def _read(bmc: Bmc, names: Iterable[str], seen: dict[str, Value], errors: dict[str, str]) -> None:
+def read_over(bmc: Bmc, names: Iterable[str], seen: dict[str, Value], errors: dict[str, str]) -> None:
+    """Put each fact of a BMC's system into `seen`, or into `errors` why it could not be read."""
     for name in names:
         try:
             seen[name] = read_fact(bmc, name).text

@@ -70,6 +70,10 @@ changes:
   returned: always
   type: list
   elements: dict
+facts:
+  description: The facts of the system as they were read over the same login after all was set; none in check mode.
+  returned: success
+  type: dict
 pending:
   description: Facts that the BMC has taken and that hold only after a reset, which this run was not allowed to do.
   returned: always
@@ -82,14 +86,26 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, text_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ACCESS_OPTIONS, BESIDE, logged_in
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import (
+    ACCESS_OPTIONS,
+    BESIDE,
+    logged_in,
+    read_over,
+)
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 
 
-def _settled(params: dict[str, Any], planned: dict[str, str], *, check: bool) -> list[dict[str, Any]]:
-    """Settle as the one owner of the node's power; check mode takes no lease, since it changes nothing."""
+def _settled(
+    params: dict[str, Any], planned: dict[str, str], *, check: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """
+    Settle as the one owner of the node's power; check mode takes no lease, since it changes nothing.
+
+    Return what was not as planned, and what the system's facts are now, read over the same login.
+    """
+    seen: dict[str, Any] = {}
     limits = {name: params[name] for name in ("may_reset", "apply_timeout_s")}
     with contextlib.ExitStack() as stack:
         if not check:
@@ -104,7 +120,9 @@ def _settled(params: dict[str, Any], planned: dict[str, str], *, check: bool) ->
             )
 
             changes += settle_beside(params, planned, check=check)
-        return changes
+        if not check:
+            read_over(bmc, of_system, seen, {})
+        return changes, seen
 
 
 def main() -> None:
@@ -123,7 +141,7 @@ def main() -> None:
     params = module.params
     planned = {name: text_of(value) for name, value in params["facts"].items()}
     try:
-        changes = _settled(params, planned, check=module.check_mode)
+        changes, seen = _settled(params, planned, check=module.check_mode)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
@@ -132,7 +150,9 @@ def main() -> None:
     if pending:
         module.warn(f"{', '.join(pending)}: asked for, in force after a reset of the machine (may_reset allows it)")
     changed = any(change.get("sent", True) for change in changes)
-    module.exit_json(changed=changed, changes=changes, pending=pending, diff={"before": before, "after": after})
+    module.exit_json(
+        changed=changed, changes=changes, pending=pending, facts=seen, diff={"before": before, "after": after}
+    )
 
 
 if __name__ == "__main__":
