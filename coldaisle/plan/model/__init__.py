@@ -63,6 +63,7 @@ from coldaisle.plan.model.overlay import (
     VtepVlanPlan,
 )
 from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
+from coldaisle.plan.model.rollout import Amount, Domain, RolloutPlan, WindowPlan
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
 from coldaisle.plan.model.subnet import PartitionPlan, SubnetPlan
 from coldaisle.plan.model.survival import LossKind, LossPlan
@@ -70,6 +71,7 @@ from coldaisle.plan.model.survival import LossKind, LossPlan
 __all__ = [
     "NO_DRAWS",
     "SCHEMA_VERSION",
+    "Amount",
     "AutoscalerPlan",
     "BankPlan",
     "BgpPlan",
@@ -81,6 +83,7 @@ __all__ = [
     "CoolingPlan",
     "DevicePlacement",
     "DiskPlan",
+    "Domain",
     "DrawsPlan",
     "EncryptionPlan",
     "End",
@@ -120,6 +123,7 @@ __all__ = [
     "RdmaPlan",
     "ReleasePlan",
     "RoceClassPlan",
+    "RolloutPlan",
     "SitePlan",
     "StartGroupPlan",
     "SubnetPlan",
@@ -130,4 +134,5 @@ __all__ = [
     "UpstreamPlan",
     "VtepPlan",
     "VtepVlanPlan",
+    "WindowPlan",
 ]
