@@ -8,6 +8,7 @@ from pulumi import ComponentResource, ResourceOptions
 
 from coldaisle.render.ansible import code_digest
 from coldaisle.render.digests import play_hosts
+from coldaisle.waves.policies import policy_json
 from components.play import Play
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class BringUp(ComponentResource):
                 code_digest=code[play.playbook],
                 hosts=hosts[play.name],
                 on_delete=on_delete,
+                rollout=policy_json(play.rollout) if play.rollout else None,
                 opts=ResourceOptions(parent=self, depends_on=[made[before] for before in play.after]),
             )
         self.register_outputs(

@@ -38,6 +38,7 @@ class Play(pulumi.CustomResource):
         timeout_s: int = DEFAULT_TIMEOUT_S,
         forks: int = DEFAULT_FORKS,
         on_delete: str = "undo",
+        rollout: Mapping[str, Any] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
@@ -53,6 +54,8 @@ class Play(pulumi.CustomResource):
             timeout_s: Longest time of one run on all hosts, in seconds.
             forks: Hosts that are worked on at once.
             on_delete: `undo` runs the playbook's undo and refuses where it has none; `forget` leaves the hosts alone.
+            rollout: The policy by which changes go through hosts that were set up before
+                (`coldaisle.waves.policies.policy_json`); without one, all of them change at once.
             opts: Options of the resource.
 
         """
@@ -65,4 +68,6 @@ class Play(pulumi.CustomResource):
             "forks": forks,
             "onDelete": on_delete,
         }
+        if rollout is not None:
+            inputs["rollout"] = rollout
         super().__init__("coldaisle:ansible:Play", name, inputs, opts)

@@ -27,6 +27,7 @@ def prepare(folder: Path) -> Properties:
     from coldaisle.check import open_site  # noqa: PLC0415 - the other verbs do without, as the provider does
     from coldaisle.render.ansible import code_digest  # noqa: PLC0415
     from coldaisle.render.digests import play_hosts  # noqa: PLC0415
+    from coldaisle.waves.policies import policy_json  # noqa: PLC0415
     from sim.hall.plan import Wanted, hall_plan  # noqa: PLC0415
     from sim.hall.site import state_of  # noqa: PLC0415
 
@@ -40,6 +41,7 @@ def prepare(folder: Path) -> Properties:
             "codeDigest": code_digest(play.playbook),
             "hosts": hosts[play.name],
             "forks": FORKS,
+            **({"rollout": policy_json(play.rollout)} if play.rollout else {}),
         }
         for play in plan.plays
     }

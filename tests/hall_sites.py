@@ -80,9 +80,10 @@ class Hall:
         groups = ProcessGroups(self.state.site)
         for name in (name for name in groups.names() if name.startswith("bmc-")):
             groups.stop(name, grace_s=0)
-        self._up()
+        self.replan()
 
-    def _up(self) -> None:
+    def replan(self) -> None:
+        """Take the spec as it is now: what has changed of it is written anew, and what runs goes on."""
         kinds = {machine.kind for machine in hall_site.machines(self.name)}
         hall_site.up(open_site(self.folder).plan, Wanted(kind=kinds.pop()), lambda _line: None)
 
@@ -94,7 +95,7 @@ class Hall:
         (self.folder / "outputs.json").unlink(missing_ok=True)
         shutil.rmtree(self.state.folder / "ssh", ignore_errors=True)
         (self.state.folder / "known_hosts").unlink(missing_ok=True)
-        self._up()
+        self.replan()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from coldaisle.check.host_settings import HOST_SETTINGS_CHECKS
 from coldaisle.check.install import INSTALL_CHECKS, check_disk_serials
 from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.check.power import POWER_CHECKS, feeds
+from coldaisle.check.rollout import ROLLOUT_CHECKS
 from coldaisle.check.serving import SERVING_CHECKS
 from coldaisle.check.space import SPACE_CHECKS
 from coldaisle.plan.model import SitePlan
@@ -54,6 +55,7 @@ CHECKS: tuple[Check, ...] = (
     subnet.check_guids,
     subnet.check_switch_hardware,
     *SERVING_CHECKS,
+    *ROLLOUT_CHECKS,
 )
 
 _NOTHING: frozenset[str] = frozenset()

@@ -22,6 +22,7 @@ from coldaisle.plan.host_side import tenant_addresses
 from coldaisle.plan.layout import ROLES, Layout, PortAt, SwitchAt, ports_of, shape, stable_indexes
 from coldaisle.plan.model import BgpPlan, CablePlan, FabricPlan, PortPlan, RoceClassPlan, SwitchAccessPlan, SwitchPlan
 from coldaisle.plan.overlay import KINDS, kind_of, overlay_numbers, plan_overlay
+from coldaisle.plan.rollout import plan_rollout
 from coldaisle.plan.subnet import plan_subnet
 from coldaisle.plan.wiring import Wiring, port_table
 from coldaisle.spec import SiteSpec
@@ -192,6 +193,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         planes=layout.spec.planes,
         overlay=plan_overlay(site.spec, layout.name, switches, cables, bonds),
         bonds=bonds,
+        rollout=plan_rollout(layout.spec.rollout, site.spec.site.timezone),
         subnet=plan_subnet(site.spec, layout.spec, (switch.name for switch in _switches(layout)), cables),
         **_configured(site.spec, layout),
     )

@@ -17,6 +17,7 @@ from coldaisle.plan.model import (
     ProvisioningPlan,
 )
 from coldaisle.plan.placement import drawn_by_pool
+from coldaisle.plan.rollout import plan_rollout
 from coldaisle.spec.node_pools import PoolSpec
 from coldaisle.spec.provisioning import ImageSpec, ProvisioningSpec
 from coldaisle.spec.sections import SiteSpec
@@ -53,6 +54,7 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         install=plan_install(pool),
         secure_boot=pool.secure_boot,
         firmware=tuple(FirmwarePlan(**dict(item)) for item in pool.firmware),
+        rollout=plan_rollout(pool.rollout, spec.site.timezone),
     )
 
 

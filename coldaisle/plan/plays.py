@@ -71,7 +71,8 @@ def _fabric_plays(plan: SitePlan) -> Iterator[PlayPlan]:
         for end in (end for end in ends if end.device in facts and end.device in mtu_bytes):
             facts[end.device][f"mtu.{end.port}"] = mtu_bytes[end.device] or DEFAULT_MTU_BYTES
         if facts:
-            yield PlayPlan(name=f"fabric-{fabric.name}", playbook="fabric", facts=facts, after=())
+            name = f"fabric-{fabric.name}"
+            yield PlayPlan(name=name, playbook="fabric", facts=facts, after=(), rollout=fabric.rollout)
 
 
 def host_facts(plan: SitePlan, node: NodePlan) -> dict[str, Facts]:
@@ -88,7 +89,8 @@ def _pool_plays(plan: SitePlan, pool: PoolPlan, first_after: tuple[str, ...]) ->
         hosts = {name: by_verb[verb] for name, by_verb in facts.items() if verb in by_verb}
         if hosts:
             name = f"{verb}-{pool.name}"
-            yield PlayPlan(name=name, playbook=verb, facts=hosts, after=after)
+            rollout = None if verb == "verify" else pool.rollout  # it changes nothing
+            yield PlayPlan(name=name, playbook=verb, facts=hosts, after=after, rollout=rollout)
             after = (name,)
 
 

@@ -20,11 +20,15 @@ from coldaisle.paths import state_dir
 from coldaisle.plan.host_side import host_side
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
+from coldaisle.plan.rollout import shared_of
 from coldaisle.render import boot, host_files
 from coldaisle.render.files import HostFile, bare_address, files_digest
 from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
 
 Vars = dict[str, Any]
+
+SHARED = "rollout_shared"
+"""A host's variable with what it shares with others; the provider makes waves of it, and no role takes it."""
 
 
 def playbooks_dir() -> Path:
@@ -64,10 +68,14 @@ def inventory(plan: SitePlan) -> Vars:
     for node in plan.nodes:
         for group in (f"pool_{node.pool}", f"rack_{node.rack}", *_verb_groups(plan, node)):
             groups.setdefault(_group_name(group), []).append(node.name)
+    shared = shared_of(plan)
     return {
         "all": {
             "hosts": {
-                host: switches[host] if host in switches else host_vars(plan, host)
+                host: {
+                    **(switches[host] if host in switches else host_vars(plan, host)),
+                    **({SHARED: shared[host]} if host in shared else {}),
+                }
                 for host in (*provisioners, *switches, *hosts)
             },
             "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
@@ -233,6 +241,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
         "kubernetes_node_name": node.name,
         "kubernetes_node_address": bare_address(node.management_address),
         "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
+        "drain_node": {"name": node.name, "kubeconfig": cluster.kubeconfig},
         "kubernetes_kubeconfig": cluster.kubeconfig,
         "kubernetes_bootstrap_token": cluster.bootstrap_token,
     }

@@ -16,6 +16,7 @@ from coldaisle.spec.catalog import Count, NetworkOs, NicRole, Positive
 from coldaisle.spec.media import CableKind, LinkMedia
 from coldaisle.spec.overlay import BondSpec, Mtu, OverlaySpec
 from coldaisle.spec.ranges import RangeError, expand
+from coldaisle.spec.rollout import RolloutSpec
 from coldaisle.spec.site import SecretRef
 from coldaisle.spec.sourced import Bytes, Share
 from coldaisle.spec.subnet import SubnetSpec
@@ -225,6 +226,8 @@ class FabricSpec(SpecModel):
     """What becomes of sections of a switch's configuration that the plan does not have."""
     commit_timer_s: Annotated[int, Field(ge=30, le=3600)] = 120
     """Seconds after which a switch takes back a new configuration that could not be confirmed."""
+    rollout: RolloutSpec | None = None
+    """How changes go through its switches; left out, through all that a play configures at once."""
     switch_access: SwitchAccess | None = None
     """How switches that do not run FRR are reached; left out, nothing configures them but their files."""
     management_vrf: Name = "mgmt"

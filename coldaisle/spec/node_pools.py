@@ -19,6 +19,7 @@ from coldaisle.spec.host_settings import GpuSpec, OsSpec, RdmaSpec
 from coldaisle.spec.install import InstallSpec
 from coldaisle.spec.power import PowerCap, ShelfRedundancy
 from coldaisle.spec.ranges import RangeError, expand, expand_with, ranges_of
+from coldaisle.spec.rollout import RolloutSpec
 
 
 def _counts_up(pattern: str) -> str:
@@ -78,6 +79,8 @@ class PoolSpec(SpecModel):
     bmc: BmcSettings = BmcSettings()
     firmware: list[FirmwareSpec] = Field(default_factory=list)
     """Firmware of the nodes in the order in which it is updated; what is left out is left alone."""
+    rollout: RolloutSpec | None = None
+    """How changes go through the pool; left out, through all of its nodes at once."""
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] | None = None
     """Kubernetes taints `key=value:Effect`; left out, a training pool is tainted with its role."""

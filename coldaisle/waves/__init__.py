@@ -5,7 +5,7 @@ Changes in waves: a canary, then one failure domain after another, within limits
 """
 
 from coldaisle.waves.grouping import limits, plan_waves
-from coldaisle.waves.machine import begin, step
+from coldaisle.waves.machine import begin, reopen, step
 from coldaisle.waves.records import Change, Limits, Target, Wave, WavesError
 from coldaisle.waves.state import Action, Go, Regressed, Reported, Resume, State, Stop, Tick, from_json, to_json
 
@@ -27,6 +27,7 @@ __all__ = [
     "from_json",
     "limits",
     "plan_waves",
+    "reopen",
     "step",
     "to_json",
 ]

@@ -46,13 +46,28 @@ def begin(
     """
     Return a rollout that has not begun.
 
+    Args:
+        changes: What is to change.
+        policy: The policy.
+        everyone: All targets of the site: shares are of these.
+        out: Targets that are out of service already; those that change are given back when they have.
+
     Raises:
         WavesError: a target can be in no wave, since others of its limit are out already.
 
     """
     bounds = limits(policy, everyone, changes, out)
     waves = plan_waves(changes, policy, bounds)
-    return State(policy=policy, limits=bounds, changes={change.target.name: change for change in changes}, waves=waves)
+    targets = {change.target.name: change for change in changes}
+    cordoned = tuple(sorted(out & targets.keys()))
+    return State(policy=policy, limits=bounds, changes=targets, waves=waves, cordoned=cordoned)
+
+
+def reopen(state: State, hosts: Iterable[str]) -> State:
+    """Return a rollout that has hosts to do once more which it had done: something has changed them since."""
+    again = tuple(hosts)
+    ended: Phase = "ready" if state.phase == "done" else state.phase
+    return replace(_marked(state, again, "waiting"), phase=ended) if again else state
 
 
 def step(state: State, event: Event, now: float) -> Answer:
@@ -68,8 +83,8 @@ def step(state: State, event: Event, now: float) -> Answer:
     match event:
         case Stop(why):
             return _stop(state, why)
-        case Regressed(why, host):
-            return _regressed(state, why, host)
+        case Regressed(why, hosts):
+            return _regressed(state, why, hosts)
         case Reported(reported, results):
             told = {host: results.get(host, UNTOLD) for host in state.active}
             return _reported(state, told, now) if state.phase == reported else (state, ())
@@ -204,13 +219,13 @@ def _too_many(state: State) -> str:
     return ""
 
 
-def _regressed(state: State, why: str, host: str | None) -> Answer:
+def _regressed(state: State, why: str, hosts: tuple[str, ...]) -> Answer:
     """Take a regression: in a soak the hosts of the wave are what it was seen on, else the step ends first."""
     if state.phase in {"stopped", "done"} or state.stopping:
         return state, ()
     if state.phase != "soak":
         return _stop(state, f"regression: {why}")
-    blamed = (host,) if host in state.active else state.active
+    blamed = tuple(host for host in state.active if host in hosts) or state.active
     state = replace(state, failed={**state.failed, **dict.fromkeys(blamed, f"regression: {why}")})
     state = _marked(_marked(state, state.active, "done"), blamed, "failed")
     return _retreat(state, f"regression on {', '.join(blamed)}: {why}", 0.0)

@@ -85,10 +85,10 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Regressed:
-    """Acceptance, telemetry or a person says that the change makes something worse; on one host, or in general."""
+    """Acceptance, telemetry or a person says that the change makes something worse; on some hosts, or in general."""
 
     why: str
-    host: str | None = None
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from components.provider.inputs import HostFacts, PlayInputs
 
-OPTIONS = ("timeoutS", "forks", "onDelete")
+OPTIONS = ("timeoutS", "forks", "onDelete", "rollout")
 """Inputs that say how a play runs; a change of them alone touches no host."""
 
 ADD, DELETE, UPDATE = "add", "delete", "update"
@@ -55,9 +55,19 @@ def fact_changes(old: HostFacts, new: HostFacts) -> Iterator[tuple[str, str]]:
     yield from ((name, DELETE) for name in old if name not in new)
 
 
+def owned(seen: HostFacts, planned: HostFacts) -> HostFacts:
+    """Return the facts that the plan (still) owns."""
+    return {name: value for name, value in seen.items() if name in planned}
+
+
+def same_code(old: PlayInputs, new: PlayInputs) -> bool:
+    """Say whether the same playbook of the same site would run."""
+    return (old.code_digest, old.playbook, old.site) == (new.code_digest, new.playbook, new.site)
+
+
 def hosts_to_run(old: PlayInputs | None, new: PlayInputs) -> list[str]:
     """Return the hosts that the playbook has to run on: all where the code is another, else those that differ."""
-    if old is None or (old.code_digest, old.playbook, old.site) != (new.code_digest, new.playbook, new.site):
+    if old is None or not same_code(old, new):
         return sorted(new.hosts)
     return sorted(host for host, facts in new.hosts.items() if differs(old.hosts.get(host), facts))
 

@@ -15,7 +15,7 @@ Hosts = dict[str, HostFacts]
 DEFAULT_TIMEOUT_S = 3600
 DEFAULT_FORKS = 25
 ON_DELETE = ("undo", "forget")
-KNOWN = frozenset({"site", "playbook", "codeDigest", "hosts", "timeoutS", "forks", "onDelete"})
+KNOWN = frozenset({"site", "playbook", "codeDigest", "hosts", "timeoutS", "forks", "onDelete", "rollout"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class PlayInputs:
 
     `hosts` maps a host to its planned facts and `varsDigest`. `timeout_s` bounds one run of the playbook on all hosts.
     `on_delete` is `undo` (run the playbook's undo, refuse where it has none) or `forget` (leave the hosts as they are).
+    `rollout` is the policy by which changes go through the hosts (`RolloutPlan` as JSON); None changes them at once.
     """
 
     site: str
@@ -34,6 +35,7 @@ class PlayInputs:
     timeout_s: int = DEFAULT_TIMEOUT_S
     forks: int = DEFAULT_FORKS
     on_delete: str = "undo"
+    rollout: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> PlayInputs:
@@ -46,11 +48,12 @@ class PlayInputs:
             timeout_s=properties.get("timeoutS", DEFAULT_TIMEOUT_S),
             forks=properties.get("forks", DEFAULT_FORKS),
             on_delete=properties.get("onDelete", "undo"),
+            rollout=properties.get("rollout"),
         )
 
     def outputs(self, hosts: Hosts) -> dict[str, Any]:
         """Return the outputs of the resource: the inputs, with the hosts as they were seen."""
-        return {
+        found = {
             "site": self.site,
             "playbook": self.playbook,
             "codeDigest": self.code_digest,
@@ -59,6 +62,7 @@ class PlayInputs:
             "forks": self.forks,
             "onDelete": self.on_delete,
         }
+        return found | ({"rollout": self.rollout} if self.rollout is not None else {})
 
 
 class Unknown:
@@ -76,6 +80,7 @@ def problems(properties: Mapping[str, Any], playbooks: Path) -> list[Failure]:
     found += [_count_problem(properties, name) for name in ("timeoutS", "forks")]
     if properties.get("onDelete", "undo") not in ON_DELETE:
         found.append(("onDelete", f"must be one of {', '.join(ON_DELETE)}, not {properties['onDelete']!r}"))
+    found += [_rollout_problem(properties.get("rollout"))]
     found += [
         (name, f"is not an input of a Play; the inputs are {', '.join(sorted(KNOWN))}") for name in _extra(properties)
     ]
@@ -109,6 +114,18 @@ def _count_problem(properties: Mapping[str, Any], name: str) -> Failure | None:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return None
     return (name, f"must be a whole number from 1 on, not {value!r}")
+
+
+def _rollout_problem(rollout: object) -> Failure | None:
+    if rollout is None or isinstance(rollout, Unknown):
+        return None
+    from coldaisle.waves.policies import policy_of  # noqa: PLC0415 - pydantic, and most plays have no policy
+
+    try:
+        policy_of(rollout if isinstance(rollout, Mapping) else {})
+    except ValueError as error:
+        return ("rollout", f"is no policy: {error}")
+    return None
 
 
 def _hosts_problems(hosts: object) -> list[Failure]:

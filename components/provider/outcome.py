@@ -46,7 +46,29 @@ class Stopped:
         return f"{host}: {self.message}; the next run goes on from here"
 
 
-Trouble = Failed | Unreachable | Stopped
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """A rollout has not come to the host: it is as it was before."""
+
+    message: str
+
+    def reason(self, host: str) -> str:
+        """Return the line that the user reads."""
+        return f"{host}: not started: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A rollout has changed the host and taken that back."""
+
+    message: str
+
+    def reason(self, host: str) -> str:
+        """Return the line that the user reads."""
+        return f"{host}: rolled back: {self.message}"
+
+
+Trouble = Failed | Unreachable | Stopped | NotStarted | TakenBack
 
 
 @dataclass(slots=True)

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import json
 import os
 import shutil
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,41 +24,11 @@ import ansible_runner  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from components.provider.events import tell
+from components.provider.locks import InUseError, lock_all
 
 Job = dict[str, Any]
 POLL_S = 0.5
 PR_SET_CHILD_SUBREAPER = 36
-
-
-class HostInUseError(Exception):
-    """Another run is at work on a host."""
-
-
-def lock_hosts(folder: Path, hosts: list[str], what: str) -> list[TextIO]:
-    """
-    Take the lock of every host, or none.
-
-    Raises:
-        HostInUseError: with who holds it, and since when.
-
-    """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    held: list[TextIO] = []
-    for host in sorted(hosts):
-        file = (folder / f"{host}.lock").open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "an unknown run"
-            for other in (*held, file):
-                other.close()
-            raise HostInUseError(f"{host} is being changed by {holder}; wait until that ends, then run again") from None
-        file.truncate(0)
-        file.write(f"{what}, process {os.getpid()}, since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}")
-        file.flush()
-        held.append(file)
-    return held
 
 
 def adopt_orphans() -> None:
@@ -145,11 +113,11 @@ def main() -> None:
     stop = threading.Event()
     watch_input(stop)
     try:
-        locks = lock_hosts(Path(job["locks"]), job["hosts"], job["what"]) if job["locks"] else []
+        locks = lock_all(Path(job["locks"]), job["hosts"], job["what"]) if job["locks"] else []
         run(job, out, stop)
         for lock in locks:
             lock.close()
-    except HostInUseError as error:
+    except InUseError as error:
         out.write(json.dumps({"kind": "refused", "why": str(error)}) + "\n")
         out.flush()
     finally:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from coldaisle.plan.model.links import End
 from coldaisle.plan.model.overlay import BondPlan, OverlayPlan
+from coldaisle.plan.model.rollout import RolloutPlan
 from coldaisle.plan.model.subnet import SubnetPlan
 
 
@@ -158,3 +159,4 @@ class FabricPlan:
     overlay: OverlayPlan | None = None
     bonds: tuple[BondPlan, ...] = ()
     subnet: SubnetPlan | None = None
+    rollout: RolloutPlan | None = None

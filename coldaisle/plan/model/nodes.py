@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from coldaisle.plan.model.install import DiskPlan, InstallPlan
+from coldaisle.plan.model.rollout import RolloutPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +206,7 @@ class PoolPlan:
     install: InstallPlan | None = None
     secure_boot: bool = False
     firmware: tuple[FirmwarePlan, ...] = ()
+    rollout: RolloutPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from coldaisle.plan.model.cluster import AutoscalerPlan, ClusterPlan, EndpointPl
 from coldaisle.plan.model.fabrics import FabricPlan
 from coldaisle.plan.model.facility import FacilityPlan
 from coldaisle.plan.model.nodes import NodePlan, PoolPlan, ProvisioningPlan
+from coldaisle.plan.model.rollout import RolloutPlan
 from coldaisle.plan.model.survival import LossPlan
 
 SCHEMA_VERSION = "1"
@@ -24,12 +25,14 @@ class PlayPlan:
     A playbook applied to some hosts: one resource of the stack.
 
     `facts` is, for each host, what the playbook makes true and drift compares; `after` names plays that come first.
+    A change of hosts that were set up before goes through them as `rollout` says; without one, at once.
     """
 
     name: str
     playbook: str
     facts: Mapping[str, Facts]
     after: tuple[str, ...]
+    rollout: RolloutPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ def test_telemetry_in_a_soak_stops_the_rollout() -> None:
     caller = rollout(canary_soak_s=10**6)
     state = caller.run()
     assert (state.phase, caller.did[-1].why) == ("soak", "soak")
-    state, actions = step(state, Regressed("ECC errors", "r01-n01"), NOON)
+    state, actions = step(state, Regressed("ECC errors", ("r01-n01",)), NOON)
     assert (state.phase, state.stopping) == ("stopped", "regression on r01-n01: ECC errors")
     assert (actions[-1].kind, state.cordoned) == ("stopped", ("r01-n01",))
 

@@ -1,0 +1,96 @@
+"""What a rollout keeps beside the engine's state: where it stands, what happened, and how long its steps took."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldaisle.waves import State, from_json, to_json
+from coldaisle.waves.estimate import DURATIONS_FILE, WAVES_FOLDER, with_duration
+from components.provider.run import RunError
+
+if TYPE_CHECKING:
+    from components.provider.inputs import Hosts, PlayInputs
+
+
+def target_of(play: PlayInputs) -> str:
+    """Return the digest of what a play is to bring about: a stopped rollout goes on towards the same only."""
+    wanted = [play.site, play.playbook, play.code_digest, play.hosts, play.rollout]
+    return hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A rollout that has not ended: towards what, where it stands, and what its hosts were before."""
+
+    target: str
+    state: State
+    before: Hosts
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutFiles:
+    """The files of one play's rollouts, in the site's folder for state."""
+
+    state_folder: Path
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of all rollouts of the site."""
+        return self.state_folder / WAVES_FOLDER
+
+    def load(self) -> Kept | None:
+        """Return the rollout that has not ended; None where there is none, or its file is broken."""
+        try:
+            kept = json.loads((self.folder / f"{self.name}.json").read_text(encoding="utf-8"))
+            return Kept(kept["target"], from_json(kept["state"]), kept["before"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, kept: Kept) -> None:
+        """
+        Write where a rollout stands, whole or not at all; one that is done needs no file.
+
+        Raises:
+            RunError: it cannot be written, so that nothing new may start.
+
+        """
+        file = self.folder / f"{self.name}.json"
+        state = kept.state
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if state.phase == "done" and not state.failed and not state.cordoned:
+                file.unlink(missing_ok=True)
+                return
+            _write(file, {"target": kept.target, "state": to_json(state), "before": kept.before})
+        except OSError as error:
+            raise RunError(f"cannot keep where the rollout of {self.name} stands, so nothing starts: {error}") from None
+
+    def record(self, at: float, what: str, **more: Any) -> None:  # noqa: ANN401 - JSON
+        """Add a line to the record of what happened; at is in seconds since the epoch."""
+        line = json.dumps({"at": round(at, 3), "what": what, **more}, sort_keys=True)
+        with (self.folder / f"{self.name}.events.jsonl").open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    def took(self, what: str, seconds: float) -> None:
+        """Remember how long a step of a wave took, for estimates."""
+        file = self.folder / DURATIONS_FILE
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        _write(file, with_duration(known, what, seconds))
+
+
+def _write(file: Path, data: Any) -> None:  # noqa: ANN401 - JSON
+    fresh = file.with_suffix(f".{os.getpid()}.new")
+    with fresh.open("w", encoding="utf-8") as out:
+        json.dump(data, out, indent=1, sort_keys=True)
+        out.flush()
+        os.fsync(out.fileno())
+    fresh.replace(file)

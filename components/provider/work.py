@@ -1,0 +1,178 @@
+"""
+What a play does with hosts: runs its playbook, reads facts back, and judges what it reads.
+
+Many plays run at once in one process; what they share (the reader, whose turn a host is, the order to stop) comes in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
+from coldaisle.drift.equality import Fact, normal
+from components.provider.inputs import HostFacts, Hosts, PlayInputs
+from components.provider.outcome import Failed, RunResult, Trouble
+from components.provider.reading import Reader, Reading
+from components.provider.run import Event, Job, run_playbook
+from components.provider.site import Site, SiteProblemError
+
+Say = Callable[[str, str], None]
+"""Shows a line (second) at a resource (first, its URN)."""
+
+_SHOWN_STATES = frozenset({"start", "ok", "changed", "failed", "unreachable"})
+_ARGUMENT_CHECK = "Validating arguments against arg spec"
+"""Ansible's own first task of each role: not worth a line as long as it passes."""
+
+ABSENT = "absent"
+"""What the outputs say of a thing that was looked for and is not there."""
+
+Variables = dict[str, dict[str, Any]]
+"""By host, variables over those of the inventory."""
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all plays of a process share. `power` is whose turn it is to turn hosts on."""
+
+    say: Say
+    site: Callable[[str], Site]
+    stop: asyncio.Event
+    reader: Reader
+    turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    power: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(slots=True)
+class Work:
+    """One play at work. `note` goes before each line that it shows, such as `wave 2/5`."""
+
+    shared: Shared
+    urn: str
+    play: PlayInputs
+    timeout_s: float
+    note: str = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Say whether the run was asked to stop."""
+        return self.shared.stop.is_set()
+
+    @property
+    def name(self) -> str:
+        """Return the resource's name."""
+        return self.urn.rsplit("::", 1)[-1]
+
+    def site(self) -> Site:
+        """Return the play's site; SiteProblemError where its spec cannot be used."""
+        return self.shared.site(self.play.site)
+
+    def say(self, line: str) -> None:
+        """Show a line at the resource."""
+        self.shared.say(self.urn, f"{self.note} {line}" if self.note else line)
+
+    async def settle(self, hosts: list[str]) -> tuple[Hosts, dict[str, Trouble]]:
+        """Run the playbook on hosts, and return what was seen of them after it, and what is wrong."""
+        result = await self.run(self.play.playbook, hosts)
+        readings = {} if self.stopped else await self._read_back(result)
+        seen, wrong = self.judge(self.play.hosts, readings, result.done)
+        return seen, result.trouble | wrong
+
+    async def run(self, playbook: str, hosts: list[str], variables: Variables | None = None) -> RunResult:
+        """Run a playbook on some hosts of the play, with a line for each task."""
+        limit_s = min(self.play.timeout_s, int(self.timeout_s)) if self.timeout_s else self.play.timeout_s
+        job = Job(
+            site=self.site(),
+            playbook=playbook,
+            hosts=tuple(hosts),
+            what=f"the play {self.name}",
+            forks=self.play.forks,
+            timeout_s=limit_s,
+            collect_facts=True,
+            host_variables=variables or {},
+        )
+        async with AsyncExitStack() as turns:
+            for host in sorted(hosts):  # plays of one run that share a host take turns, in one order
+                await turns.enter_async_context(self.shared.turns.setdefault(host, asyncio.Lock()))
+            result = await run_playbook(job, self.shared.stop, lambda event: self._tell(playbook, event))
+        for host in result.done:
+            self.say(f"{host} {playbook} | done{' (changed)' if host in result.changed else ''}")
+        return result
+
+    def _tell(self, playbook: str, event: Event) -> None:
+        if event["kind"] != "task" or event["state"] not in _SHOWN_STATES or event["task"].startswith(_ARGUMENT_CHECK):
+            return
+        state = "…" if event["state"] == "start" else f"… {event['state']}"
+        task = event["task"].removeprefix(f"{playbook.capitalize()} | ")
+        self.say(f"{event['host']} {playbook} | {task} {state}")
+
+    async def read(self, hosts: Mapping[str, HostFacts]) -> dict[str, Reading]:
+        """Ask the hosts that the site (still) has; of one that has left the plan, the last word stays."""
+        wanted = {host: frozenset(facts) - NOT_FACTS for host, facts in hosts.items()}
+        try:
+            site = self.site()
+        except SiteProblemError as error:
+            return {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in wanted.items()}
+        asked = {host: names for host, names in wanted.items() if names and site.has(host)}
+        return await self.shared.reader.read(site, asked) if asked else {}
+
+    async def _read_back(self, result: RunResult) -> dict[str, Reading]:
+        """
+        Return the facts of the hosts that are done: what the run has read after it had set it, and the rest anew.
+
+        A module that settles facts reads them back on the host, by the functions that a read uses.
+        """
+        told = {host: result.facts.get(host, {}) for host in result.done}
+        rest = {host: _without(self.play.hosts[host], told[host]) for host in result.done}
+        readings = await self.read(rest)
+        return {host: _with(told[host], readings.get(host, Reading())) for host in result.done}
+
+    @staticmethod
+    def judge(
+        planned: Mapping[str, HostFacts], readings: Mapping[str, Reading], hosts: list[str]
+    ) -> tuple[Hosts, dict[str, Trouble]]:
+        """Compare what was read back with the plan: return what was seen, and the hosts that are not as planned."""
+        seen: Hosts = {}
+        trouble: dict[str, Trouble] = {}
+        for host in hosts:
+            facts, reading = planned[host], readings.get(host, Reading())
+            answers = compare(facts, reading.facts, reading.errors, reading.since)
+            wrong = [_wrong(name, answer) for name, answer in answers.items() if not _good(answer)]
+            unread = {name for name, answer in answers.items() if isinstance(answer, CouldNotTell)}
+            seen[host] = {name: value for name, value in seen_now(facts, reading).items() if name not in unread}
+            if wrong:
+                trouble[host] = Failed("read back", "; ".join(wrong), "the host, and the playbook that sets it")
+        return seen, trouble
+
+
+def _without(facts: HostFacts, told: Mapping[str, Fact]) -> HostFacts:
+    return {name: value for name, value in facts.items() if name not in told}
+
+
+def _with(told: Mapping[str, Fact], reading: Reading) -> Reading:
+    return Reading({**told, **reading.facts}, reading.errors, reading.since)
+
+
+def _good(answer: object) -> bool:
+    return not isinstance(answer, Drifted | CouldNotTell)
+
+
+def _wrong(name: str, answer: object) -> str:
+    if isinstance(answer, Drifted):
+        return f"{name} is {answer.seen} after the run, planned {answer.planned}"
+    return f"{name} could not be read: {answer.why}" if isinstance(answer, CouldNotTell) else ""
+
+
+def seen_now(last: HostFacts, reading: Reading) -> HostFacts:
+    """Return a host's facts as seen now; what was not read stays as it was last."""
+    return {name: _now(value, reading.facts[name]) if name in reading.facts else value for name, value in last.items()}
+
+
+def _now(last: Fact, read: Fact) -> Fact:
+    """Return what was read, in the spelling that the state has already: 9000 and "9000" are no change."""
+    if normal(read) == normal(last):
+        return last
+    return ABSENT if read is None else read

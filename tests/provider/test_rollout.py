@@ -1,0 +1,126 @@
+"""A play's change in waves, with real Ansible on hosts that are folders."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from coldaisle.plan.model import WindowPlan
+from coldaisle.waves.policies import policy_json
+from components.provider.locks import lock_all
+from components.provider.plays import InitFailedError
+from components.provider.run import RunError
+from tests.provider.conftest import Engine
+from tests.unit.waves.floors import policy
+
+if TYPE_CHECKING:
+    from tests.provider.conftest import Floor
+
+CANARY_FAILS = "not started: canary h1 failed: verify: failed in task 'read back': mtu.rail0 is 1500 after the run"
+
+
+def set_up(floor: Floor, **fields: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401
+    """Return the outputs of hosts at MTU 1500, and inputs that want 9000, in waves of two after a canary."""
+    for name in floor.names:
+        floor.set(name, "facts.json", f'{{"hostname": "{name}", "mtu.rail0": 1500}}')
+    rules = policy(wave_by="pool", max_at_once=2, max_unavailable={}, **fields)
+    inputs = floor.inputs(rollout=policy_json(rules))
+    before = {name: {**facts, "mtu.rail0": 1500} for name, facts in inputs["hosts"].items()}
+    return {**inputs, "hosts": before}, inputs
+
+
+def events(floor: Floor) -> list[dict[str, Any]]:
+    """Return the record of what happened."""
+    lines = (floor.state / "waves" / "os-train.events.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def stopped(engine: Engine, outputs: dict[str, Any], inputs: dict[str, Any]) -> InitFailedError:
+    """Return how an update ended that did not come to its end."""
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.update(outputs, inputs))
+    return caught.value
+
+
+def test_a_regression_stops_at_the_canary_and_the_next_up_goes_on(floor: Floor, engine: Engine) -> None:
+    """Three hosts are not touched, and say why; when the canary is repaired, it goes first again, and all are done."""
+    outputs, inputs = set_up(floor)
+    floor.set("h1", "behaviour", "pretend")
+    error = stopped(engine, outputs, inputs)
+    assert [floor.runs(name) for name in floor.names] == [1, 0, 0, 0]
+    assert error.reasons[0].startswith("h1: failed in task 'read back': mtu.rail0 is 1500 after the run, planned 9000")
+    assert [reason.partition(": ")[2].startswith(CANARY_FAILS) for reason in error.reasons[1:]] == [True] * 3
+    assert sorted(error.outputs["hosts"]) == ["h2", "h3", "h4"]
+    assert engine.lines[0] == "wave 1/3 (canary: 1 of 4, before all others): drain h1; 0 of 4 done"
+    assert "wave 1/3 h1 drain | is in no cluster: nothing to drain" in engine.lines
+    floor.set("h1", "behaviour", "")
+    again = Engine()
+    done = asyncio.run(again.update(error.outputs, inputs))
+    assert done["hosts"] == inputs["hosts"]
+    assert [floor.runs(name) for name in floor.names] == [2, 1, 1, 1]
+    assert [event["hosts"] for event in events(floor) if event["what"] == "apply"] == [
+        ["h1"],
+        ["h1"],
+        ["h2", "h3"],
+        ["h4"],
+    ]
+    assert not (floor.state / "waves" / "os-train.json").exists()
+
+
+def test_what_regressed_is_rolled_back(floor: Floor, engine: Engine) -> None:
+    """The canary gets the facts that it had before, and is as it was."""
+    outputs, inputs = set_up(floor, on_regression="roll-back")
+    floor.set("h1", "unreadable", "hostname")
+    error = stopped(engine, outputs, inputs)
+    assert error.reasons[0].startswith(
+        "h1: rolled back: canary h1 failed: verify: failed in task 'read back': hostname"
+    )
+    assert floor.seen("h1") == {"hostname": "h1", "mtu.rail0": 1500}
+    assert error.outputs["hosts"] == outputs["hosts"]
+
+
+def test_a_closed_window_starts_nothing(floor: Floor, engine: Engine) -> None:
+    """Every host says when the next window opens, and nothing has run."""
+    never = WindowPlan(days=(), opens_min=0, closes_min=0)
+    outputs, inputs = set_up(floor, windows=(never,))
+    error = stopped(engine, outputs, inputs)
+    assert {reason.partition(": ")[2] for reason in error.reasons} == {
+        "not started: the maintenance window is closed; the next one opens never: none is long enough"
+    }
+    assert error.outputs["hosts"] == outputs["hosts"]
+    assert [floor.runs(name) for name in floor.names] == [0, 0, 0, 0]
+
+
+def test_a_second_operator_is_refused(floor: Floor, engine: Engine) -> None:
+    """While somebody changes hosts of the pool in waves, another change of them does not begin."""
+    outputs, inputs = set_up(floor)
+    [lock] = lock_all(floor.state / "locks", ["pool-os-train"], "the play gpu-train")
+    with pytest.raises(RunError, match="pool-os-train is being changed by the play gpu-train, process"):
+        asyncio.run(engine.update(outputs, inputs))
+    lock.close()
+    assert [floor.runs(name) for name in floor.names] == [0, 0, 0, 0]
+
+
+async def _stopped_in_the_middle(engine: Engine, floor: Floor, outputs: dict[str, Any], inputs: dict[str, Any]) -> None:
+    update = asyncio.ensure_future(engine.update(outputs, inputs))
+    while not floor.runs("h2"):
+        assert not update.done()
+        await asyncio.sleep(0.05)
+    engine.plays.cancel()
+    await update
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(floor: Floor, engine: Engine) -> None:
+    """The canary is not changed again, though the engine has lost what the first run told."""
+    outputs, inputs = set_up(floor)
+    floor.set("h2", "behaviour", "sleep 30")
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(_stopped_in_the_middle(engine, floor, outputs, inputs))
+    assert "h4: not started: the run was stopped" in caught.value.reasons
+    floor.set("h2", "behaviour", "")
+    done = asyncio.run(Engine().update(outputs, inputs))
+    assert done["hosts"] == inputs["hosts"]
+    assert (floor.runs("h1"), floor.runs("h2"), floor.runs("h4")) == (1, 2, 1)
