@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from coldaisle.plan.model import Amount
 
@@ -31,6 +31,12 @@ class Target:
     domains: Mapping[str, tuple[str, ...]]
     partners: tuple[str, ...] = ()
     gpus: int = 0
+
+    @classmethod
+    def of(cls, name: str, shared: Mapping[str, Any]) -> Target:
+        """Return a target by what the plan says that it shares (coldaisle.plan.rollout.shared_of)."""
+        domains = {kind: tuple(names) for kind, names in shared.get("domains", {}).items()}
+        return cls(name=name, domains=domains, partners=tuple(shared.get("partners", ())), gpus=shared.get("gpus", 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

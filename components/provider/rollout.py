@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 HEALTH = frozenset({"gpu_count", "amd_gpu_count", "fabric_state"})
 """Facts that a change of something else may break: what was as planned before a wave must be so after it."""
 
+REBOOT_TIMEOUT_S = 900
+"""For a host whose pool names no time from power-on to SSH: a switch, a service host."""
+
 SKIPPED = "is in no cluster: nothing to drain"
 Results = dict[str, str | None]
 
@@ -227,8 +230,18 @@ class Rollout:
         for host in hosts:
             if host not in mine:
                 self.work.say(f"{host} {kind} | {SKIPPED}")
+        why = f"the play {self.work.name} changes it"
+        variables: Variables = {
+            host: {
+                "drain_why": why,
+                "drain_timeout_s": self.policy.drain_timeout_s,
+                "reboot_why": why,
+                "reboot_timeout_s": known[host].get("up_timeout_s", REBOOT_TIMEOUT_S),
+            }
+            for host in mine
+        }
         skipped: Results = {host: None for host in hosts if host not in mine}
-        return skipped | (self._results(await self.work.run(kind, mine), mine) if mine else {})
+        return skipped | (self._results(await self.work.run(kind, mine, variables), mine) if mine else {})
 
     def _results(self, result: RunResult, hosts: list[str]) -> Results:
         self.trouble |= result.trouble
@@ -257,11 +270,7 @@ class Rollout:
 
 
 def _target(site: Site, host: str) -> Target:
-    """Return a host with what the plan says that it shares with others; without it, it shares nothing."""
-    shared = site.inventory["all"]["hosts"].get(host, {}).get(SHARED, {})
-    domains = {kind: tuple(names) for kind, names in shared.get("domains", {}).items()}
-    partners = tuple(shared.get("partners", ()))
-    return Target(name=host, domains=domains, partners=partners, gpus=shared.get("gpus", 0))
+    return Target.of(host, site.inventory["all"]["hosts"].get(host, {}).get(SHARED, {}))
 
 
 def _health(site: Site, host: str) -> HostFacts:

@@ -52,6 +52,11 @@ class Cluster:
         except (TypeError, KeyError, ValueError, yaml.YAMLError, LoadResourceError) as error:
             raise FactError(f"{kubeconfig}: not a kubeconfig ({error})") from error
 
+    @property
+    def client(self) -> Client:
+        """Return the client of the cluster's API."""
+        return self._client
+
     def node(self, name: str) -> Node | None:
         """
         Return a node, or None where the cluster has none of this name.
