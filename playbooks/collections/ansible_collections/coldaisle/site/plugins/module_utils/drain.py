@@ -101,11 +101,10 @@ class Drainer:
         """Ask for a pod to go, and return what it waits for."""
         if pod.metadata and pod.metadata.deletionTimestamp:
             return TOLD
-        metadata = ObjectMeta(
-            name=pod.metadata and pod.metadata.name, namespace=pod.metadata and pod.metadata.namespace
-        )
+        namespace, _, name = _name(pod).partition("/")
+        asked = Pod.Eviction(metadata=ObjectMeta(name=name, namespace=namespace))
         try:
-            self._client.create(Pod.Eviction(metadata=metadata), name=metadata.name or "", namespace=metadata.namespace)
+            self._client.create(asked, name=name, namespace=namespace)
         except ApiError as error:
             if error.status.code == GONE:
                 return "it is going"

@@ -1,0 +1,125 @@
+"""Nodes that are drained and given back, against a cluster that a test holds in its hands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+from ansible_collections.coldaisle.site.plugins.module_utils.drain import MAINTENANCE, Drainer
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from lightkube import ApiError
+from lightkube.models.core_v1 import NodeCondition, NodeSpec, NodeStatus, PodStatus
+from lightkube.models.meta_v1 import ObjectMeta, OwnerReference
+from lightkube.resources.core_v1 import Event, Node, Pod
+
+
+def refusal(code: int, message: str) -> ApiError:
+    """Return what the client raises when the API answers with a status."""
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message}
+    request = httpx2.Request("POST", "https://api.example.net/eviction")
+    return ApiError(response=httpx2.Response(code, json=status, request=request))
+
+
+def pod(name: str, *, owner: str = "ReplicaSet", phase: str = "Running", mirror: bool = False) -> Pod:
+    """Return a pod of a namespace."""
+    notes = {"kubernetes.io/config.mirror": "x"} if mirror else {}
+    owners = [OwnerReference(apiVersion="apps/v1", kind=owner, name="o", uid="u")]
+    metadata = ObjectMeta(name=name, namespace="train", annotations=notes, ownerReferences=owners)
+    return Pod(metadata=metadata, status=PodStatus(phase=phase))
+
+
+class Cluster:
+    """One node with pods. A budget refuses its pod's eviction so many times; time passes by sleeping."""
+
+    def __init__(self, *pods: Pod, budget: int = 0) -> None:
+        """Start with a node that is ready."""
+        ready = [NodeCondition(type="Ready", status="True")]
+        self.node = Node(
+            metadata=ObjectMeta(name="n1", annotations={}), spec=NodeSpec(), status=NodeStatus(conditions=ready)
+        )
+        self.pods = {pod.metadata.name or "": pod for pod in pods if pod.metadata}
+        self.budget, self.now, self.events = budget, 0.0, list[str]()
+
+    def get(self, _kind: type, _name: str) -> Node:
+        """Return the node."""
+        return self.node
+
+    def list(self, _kind: type, *, namespace: str, fields: dict[str, str]) -> list[Pod]:
+        """Return the pods of the node."""
+        assert (namespace, fields) == ("*", {"spec.nodeName": "n1"})
+        return [*self.pods.values()]
+
+    def patch(self, _kind: type, _name: str, change: dict[str, Any]) -> None:
+        """Change the node as a merge patch does."""
+        assert self.node.metadata is not None
+        assert self.node.spec is not None
+        notes = {**(self.node.metadata.annotations or {}), **change["metadata"]["annotations"]}
+        self.node.metadata.annotations = {key: value for key, value in notes.items() if value is not None}
+        self.node.spec.unschedulable = change["spec"]["unschedulable"]
+
+    def create(self, made: object, *, name: str = "", namespace: str = "") -> None:
+        """Take an event, or an eviction, which a budget may refuse."""
+        if isinstance(made, Event):
+            self.events.append(made.reason or "")
+            return
+        assert namespace == "train"
+        if self.budget:
+            self.budget -= 1
+            raise refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.")
+        del self.pods[name]
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+
+def drainer(cluster: Cluster) -> Drainer:
+    """Return what works on the cluster's node."""
+    return Drainer(cluster, "n1", lambda: cluster.now, cluster.sleep)  # type: ignore[arg-type]
+
+
+def test_a_node_is_cordoned_told_and_emptied() -> None:
+    """Pods of DaemonSets, of the kubelet's files, and those that have ended stay; a budget is asked until it yields."""
+    kept = (pod("agent", owner="DaemonSet"), pod("static", mirror=True), pod("ended", phase="Succeeded"))
+    cluster = Cluster(pod("job"), *kept, budget=3)
+    assert drainer(cluster).drain(cluster.node, "a new driver", 60) == ["train/job"]
+    assert sorted(cluster.pods) == ["agent", "ended", "static"]
+    assert cluster.node.spec is not None
+    assert cluster.node.spec.unschedulable
+    assert cluster.node.metadata is not None
+    assert cluster.node.metadata.annotations == {MAINTENANCE: "a new driver"}
+    assert (cluster.events, cluster.now) == (["Draining"], 8.0)
+
+
+def test_a_budget_that_never_yields_is_named_at_the_deadline() -> None:
+    """The pod stays, and the reason is the API's own."""
+    cluster = Cluster(pod("job"), budget=1000)
+    with pytest.raises(
+        FactError, match=r"1 pods are left after 30 s: train/job: Cannot evict pod .* disruption budget"
+    ):
+        drainer(cluster).drain(cluster.node, "a new driver", 30)
+    assert list(cluster.pods) == ["job"]
+
+
+def test_only_a_node_that_we_cordoned_is_given_back() -> None:
+    """What somebody else has cordoned stays so; ours is schedulable again, without the annotation."""
+    cluster = Cluster()
+    assert cluster.node.spec is not None
+    cluster.node.spec.unschedulable = True
+    assert not drainer(cluster).give_back(cluster.node, 10)
+    assert cluster.node.spec.unschedulable
+    cluster.node.spec.unschedulable = None
+    drainer(cluster).drain(cluster.node, "a new driver", 10)
+    assert drainer(cluster).give_back(cluster.node, 10)
+    assert (cluster.node.spec.unschedulable, cluster.events) == (None, ["Draining", "InService"])
+
+
+def test_a_node_that_is_not_ready_stays_cordoned() -> None:
+    """A reboot that the kubelet has not survived is no reason to give work to it."""
+    cluster = Cluster()
+    drainer(cluster).drain(cluster.node, "a new driver", 10)
+    assert cluster.node.status is not None
+    cluster.node.status.conditions = [NodeCondition(type="Ready", status="False")]
+    with pytest.raises(FactError, match="it is not ready after 10 s, so it stays cordoned"):
+        drainer(cluster).give_back(cluster.node, 10)
