@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from components.provider.outcome import NotStarted
 
 if TYPE_CHECKING:
     from components.provider.inputs import Hosts, PlayInputs
@@ -17,7 +20,7 @@ POWER_PLAYBOOK = "bmc"
 POWER_ON_GAP_S = 60
 """
 From one group of the start order to the next: a group draws its start-up power until its self-tests are over. Our
-figure, for sites whose policy gives none.
+figure.
 """
 
 
@@ -57,6 +60,9 @@ async def _bring_up(work: Work, hosts: list[str]) -> tuple[Hosts, dict[str, Trou
     async with work.shared.power:
         for number, group in enumerate(groups, start=1):
             work.note = f"start group {number}/{len(groups)}"
+            if work.stopped and number > 1:
+                trouble |= dict.fromkeys(group, NotStarted("the run was stopped"))
+                continue
             now, wrong = await work.settle(group)
             seen, trouble = seen | now, trouble | wrong
             if number < len(groups) and not work.stopped:
@@ -66,12 +72,9 @@ async def _bring_up(work: Work, hosts: list[str]) -> tuple[Hosts, dict[str, Trou
 
 
 async def _pause(work: Work) -> None:
-    gap_s = (work.play.rollout or {}).get("power_on_gap_s", POWER_ON_GAP_S)
-    work.say(f"waits {gap_s} s, until the self-tests of the group are over")
-    try:
-        await asyncio.wait_for(work.shared.stop.wait(), gap_s)
-    except TimeoutError:
-        return
+    work.say(f"waits {POWER_ON_GAP_S} s, until the self-tests of the group are over")
+    with suppress(TimeoutError):
+        await asyncio.wait_for(work.shared.stop.wait(), POWER_ON_GAP_S)
 
 
 def _start_groups(work: Work, hosts: list[str]) -> list[list[str]]:
