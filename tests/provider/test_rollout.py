@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from coldaisle.plan.model import WindowPlan
 from coldaisle.waves.policies import policy_json
@@ -124,3 +125,32 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(floor: Floor, engine: Engin
     done = asyncio.run(Engine().update(outputs, inputs))
     assert done["hosts"] == inputs["hosts"]
     assert (floor.runs("h1"), floor.runs("h2"), floor.runs("h4")) == (1, 2, 1)
+
+
+def test_a_change_that_reboots_drains_first_and_ends_after_the_boot(
+    floor: Floor, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only a boot makes true is left out before it, and the play is run to its end after it."""
+    floor.names = ["h1"]
+    planned = {"hostname": "h1", "kernel_release": "6.8.0-90"}
+    monkeypatch.setattr(floor, "facts", lambda _name: planned)
+    floor.write_inventory()
+    inventory = yaml.safe_load(floor.inventory.read_text())
+    inventory["all"]["hosts"]["h1"]["drain_node"] = {"name": "h1"}
+    floor.inventory.write_text(yaml.safe_dump(inventory))
+    inputs = floor.inputs(rollout=policy_json(policy()))
+    outputs = {**inputs, "hosts": {"h1": {"hostname": "h1", "kernel_release": "6.8.0-87", "varsDigest": "v1"}}}
+    assert asyncio.run(engine.update(outputs, inputs))["hosts"] == inputs["hosts"]
+    why = "the play os-train changes it"
+    steps = (floor.root / "h1" / "steps").read_text().splitlines()
+    assert steps == [f"drain: {why}", f"reboot: {why}", f"uncordon: {why}"]
+    assert floor.runs("h1") == 2
+    told = [event["what"] for event in events(floor)]
+    assert [what for what in told if not what.endswith("ended")] == [
+        "drain",
+        "apply",
+        "reboot",
+        "verify",
+        "uncordon",
+        "done",
+    ]
