@@ -87,6 +87,7 @@ def applied(floor: Hall) -> list[list[str]]:
 
 
 @pytest.mark.drill
+@pytest.mark.timeout(1800)
 def test_a_driver_goes_through_sixteen_hosts_in_waves(pool: Hall) -> None:
     """A closed window starts nothing, a regression stops at the canary, a second operator is refused, all end well."""
     tomorrow = time.strftime("%a", time.gmtime(time.time() + 86_400)).lower()

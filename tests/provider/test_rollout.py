@@ -154,3 +154,11 @@ def test_a_change_that_reboots_drains_first_and_ends_after_the_boot(
         "uncordon",
         "done",
     ]
+
+
+def test_a_policy_is_checked_before_anything_runs(floor: Floor, engine: Engine) -> None:
+    """What the engine carries is the policy of the plan; what is none is told by its property."""
+    good = floor.inputs(rollout=policy_json(policy(windows=(WindowPlan(days=(5,), opens_min=60, closes_min=0),))))
+    assert asyncio.run(engine.check(good)) == {}
+    [(name, why)] = asyncio.run(engine.check(floor.inputs(rollout={"canary": 1}))).items()
+    assert (name, why.startswith("is no policy")) == ("rollout", True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from coldaisle.plan import plan_site
 from coldaisle.plan.rollout import shared_of
 from coldaisle.spec import load_site
 from coldaisle.waves import Change, Target, begin
+from coldaisle.waves.policies import policy_json, policy_of
 from tests.unit.waves.floors import policy
 
-POD = Path(__file__).parents[3] / "inventory" / "h100-pod"
+ROOT = Path(__file__).parents[3]
+POD, CASES = ROOT / "inventory" / "h100-pod", ROOT / "tests" / "cases"
 
 
 def test_a_pod_of_h100_shares_racks_feeds_and_leaves() -> None:
@@ -32,3 +35,17 @@ def test_a_pod_of_h100_shares_racks_feeds_and_leaves() -> None:
     waves = begin(changes, policy(canary=0, max_at_once=100, max_unavailable={}), everyone).waves
     assert len(spines) > 1
     assert [len(wave.hosts) for wave in waves] == [1] * len(spines)
+
+
+def test_every_play_of_a_pool_has_its_policy_but_the_one_that_changes_nothing(tmp_path: Path) -> None:
+    """A policy comes through the engine's JSON as it is in the plan; pools without one have none."""
+    shutil.copytree(CASES / "base", tmp_path / "site")
+    shutil.copytree(CASES / "good" / "rollout", tmp_path / "site", dirs_exist_ok=True)
+    plan = plan_site(load_site(tmp_path / "site"))
+    asked = {play.playbook: play.rollout for play in plan.plays if play.name.endswith("-light")}
+    assert asked.pop("verify") is None
+    [policies] = {repr(each): each for each in asked.values()}.values()
+    assert policies is not None
+    assert (policies.canary, policies.timezone, policies.windows[0].days) == ("5%", "Etc/UTC", (5, 6))
+    assert policy_of(policy_json(policies)) == policies
+    assert {play.rollout for play in plan.plays if play.name.endswith("-guests")} == {None}
