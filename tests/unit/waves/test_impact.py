@@ -75,7 +75,10 @@ def test_guesses_are_named_and_measured_times_are_used(site: Path, tmp_path: Pat
 
 def test_the_table_says_what_has_no_way_back(site: Path, tmp_path: Path) -> None:
     """A change of the playbook alone is on every host, disturbs none, and what was written before is not kept."""
-    result = impact(site, "--preview", str(preview(tmp_path, "codeDigest")))
+    file = preview(tmp_path, "codeDigest")
+    [told] = plays(site, file)
+    assert (told["hosts"], told["drains"], told["gpu_hours"]) == (16, 0, 0)
+    result = impact(site, "--preview", str(file))
     assert result.exit_code == 0
     assert "gpu-light: no way back on 16 hosts: what was written before is not kept" in result.stdout
     assert "gpu-light: guessed, never measured here: apply, verify" in result.stdout
