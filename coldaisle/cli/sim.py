@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coldaisle.cli import sim_hall
+from coldaisle.cli import sim_hall, sim_virtual
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import AsJson, Site, print_json
 from coldaisle.cli.sim_shared import checked_site, pair, plan_of, progress, site_name, told
@@ -28,6 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(sim_hall.app, name="hall")
+app.command("virtual")(sim_virtual.virtual)
 
 
 @app.command()

@@ -89,7 +89,7 @@ def step(state: State, event: Event, now: float) -> Answer:
             told = {host: results.get(host, UNTOLD) for host in state.active}
             return _reported(state, told, now) if state.phase == reported else (state, ())
         case Resume():
-            return _resume(state, now) if state.phase == "stopped" else (state, ())
+            return _resume(state, now) if state.phase in {"stopped", "done"} else (state, ())
     return _again(state) if isinstance(event, Go) and state.phase in {*_RUNNING, "stopped"} else _timed(state, now)
 
 
@@ -122,8 +122,12 @@ def _begin_step(state: State, kind: Step, hosts: tuple[str, ...]) -> Answer:
 
 
 def _enter(state: State, now: float) -> Answer:
-    """Start the first wave that has hosts left, as far as the limits let its hosts out beside those that failed."""
-    left = next((at for at, wave in enumerate(state.waves) if state.with_status(*TO_DO, hosts=wave.hosts)), None)
+    """
+    Start the first wave that has hosts left, as far as the limits let its hosts out beside those that failed.
+
+    What is tried again goes before all others: it is out already, and may be all that may be out.
+    """
+    left = _first(state, "again") if state.with_status("again") else _first(state, *TO_DO)
     if left is None:
         return replace(state, wave=len(state.waves), phase="done", active=()), (Action(kind="done"),)
     state = replace(state, wave=left)
@@ -136,6 +140,11 @@ def _enter(state: State, now: float) -> Answer:
     if not hosts:
         return _end(state, f"as many of {refused} as may be are out of service")
     return _begin_step(replace(state, active=hosts), "drain", hosts) if _drains(state, hosts) else _apply(state, hosts)
+
+
+def _first(state: State, *statuses: HostState) -> int | None:
+    """Return the first wave that has hosts in one of these states."""
+    return next((at for at, wave in enumerate(state.waves) if state.with_status(*statuses, hosts=wave.hosts)), None)
 
 
 def _admitted(state: State) -> tuple[tuple[str, ...], str]:
@@ -235,14 +244,19 @@ def _retreat(state: State, why: str, now: float) -> Answer:
     """End the wave: take back what the policy and the changes allow, and give back the hosts that are well."""
     state = replace(state, stopping=why)
     touched = [host for host in state.current.hosts if _was_touched(state, host)]
-    back = tuple(host for host in touched if not state.changes[host].no_way_back)
+    back = tuple(host for host in touched if not state.changes[host].no_way_back and _is_out(state, host))
     if why and state.policy.on_regression == "roll-back" and back:
         return _begin_step(state, "roll-back", back)
     return _release(state, now)
 
 
+def _is_out(state: State, host: str) -> bool:
+    """Tell whether no work runs on a host, as far as that is asked for: one that was given back is well, and stays."""
+    return host in state.cordoned or not _drains(state, (host,))
+
+
 def _was_touched(state: State, host: str) -> bool:
-    failed_before = state.failed.get(host, "").startswith("drain: ")
+    failed_before = state.failed.get(host, "").startswith(("drain: ", "drain again: "))
     return state.status(host) in {"touched", "done", "failed"} and not failed_before
 
 

@@ -34,7 +34,8 @@ from coldaisle.waves.effects import REBOOTS, change_of
 from coldaisle.waves.state import Action, Event
 from components.provider import changes
 from components.provider.locks import InUseError, lock_all
-from components.provider.outcome import Failed, NotStarted, TakenBack
+from components.provider.outcome import Failed, NotStarted, Stopped, TakenBack
+from components.provider.reading import Reading
 from components.provider.rollout_files import Kept, RolloutFiles, target_of
 from components.provider.run import RunError
 
@@ -116,17 +117,24 @@ class Rollout:
         self.before = {**(kept.before if kept else {}), **self.before}
         if kept and kept.target == target_of(self.play) and set(hosts) <= set(kept.state.changes):
             done = list(kept.state.with_status("done", hosts=hosts))
-            planned = {host: self.play.hosts[host] for host in done}
-            self.seen, wrong = self.work.judge(planned, await self.work.read(planned), done)
-            return reopen(kept.state, wrong)
+            changed = await self._see(done)
+            return reopen(kept.state, changed)
         out = frozenset(kept.state.cordoned) if kept else frozenset()
-        failed = frozenset(kept.state.failed) if kept else frozenset()
+        first = out | frozenset(kept.state.failed) if kept else out  # they are out already: that is what they wait for
         everyone = [_target(site, host) for host in site.inventory["all"]["hosts"]]
-        changing = [self._change(site, host, retry=host in failed) for host in hosts]
+        changing = [self._change(site, host, retry=host in first) for host in hosts]
         try:
             return begin(changing, self.policy, everyone, out)
         except WavesError as error:
             raise RunError(str(error)) from None
+
+    async def _see(self, done: list[str]) -> list[str]:
+        """Read hosts that are done; return those that something has changed since. A silent one has told nothing."""
+        planned = {host: self.play.hosts[host] for host in done}
+        readings = await self.work.read(planned)
+        seen, wrong = self.work.judge(planned, readings, done)
+        self.seen |= {host: seen[host] for host in done if host not in wrong}
+        return [host for host in wrong if not readings.get(host, Reading()).errors]
 
     def _change(self, site: Site, host: str, *, retry: bool) -> Change:
         before = self.before.get(host, {})
@@ -137,7 +145,7 @@ class Rollout:
         """Give the rollout what happens, until it ends, stops, or waits for a window."""
         target = target_of(self.play)
         before = {host: self.before[host] for host in state.changes if host in self.before}
-        event: Event = Resume() if state.phase == "stopped" else Go()
+        event: Event = Resume() if state.phase in {"stopped", "done"} else Go()
         while True:
             state, (action,) = step(state, event, self.clock())
             self.files.keep(Kept(target, state, before))
@@ -150,6 +158,8 @@ class Rollout:
                 break
             self._record(state, action, f"{action.kind} ended")
             self.files.took(f"{self.play.playbook}.{state.phase}", self.clock() - started)
+        if not self.work.stopped:  # hosts that another run has verified before it was cut off
+            await self._see([host for host in state.with_status("done") if host not in self.seen])
         self._tell(state, "the run was stopped" if self.work.stopped else state.stopping or action.why)
 
     def _record(self, state: State, action: Action, what: str) -> None:
@@ -248,19 +258,24 @@ class Rollout:
         return {host: _short(host, result.trouble[host]) if host in result.trouble else None for host in hosts}
 
     def _tell(self, state: State, why: str) -> None:
-        """Settle what is told of each host: one that is neither done nor as before is in no state that was seen."""
+        """
+        Settle what is told of each host: one that is neither done nor as before is in no state that was seen.
+
+        It stays among the hosts all the same: one that the engine does not know would be set up at once, undrained.
+        """
         for host in state.changes:
             status = state.status(host)
-            if status == "done":
+            if status == "done" and host in self.seen:
                 self.trouble.pop(host, None)
                 continue
-            self.seen.pop(host, None)
-            if status in {"waiting", "rolled-back"} and host in self.before:
-                self.seen[host] = changes.owned(self.before[host], self.play.hosts[host])
+            as_before = status in {"waiting", "rolled-back", "done"}
+            self.seen[host] = changes.owned(self.before.get(host, {}), self.play.hosts[host]) if as_before else {}
             self.trouble[host] = self._trouble(state, host, why)
 
     def _trouble(self, state: State, host: str, why: str) -> Trouble:
         status, known = state.status(host), self.trouble.get(host)
+        if status == "done":
+            return Stopped("it has changed, and was not read back")
         if status == "rolled-back":
             return TakenBack(why)
         if status == "failed":

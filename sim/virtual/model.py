@@ -1,0 +1,126 @@
+"""The hosts of a trial as they really are, and what they answer to a run of a playbook."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from components.provider.outcome import Failed, RunResult, Stopped, Trouble, Unreachable
+from components.provider.reading import READ_PLAYBOOK, WANTED_VARIABLE
+
+if TYPE_CHECKING:
+    from components.provider.inputs import HostFacts
+    from components.provider.run import Event, Job
+    from sim.virtual.hazards import Dice, Hazards
+    from sim.virtual.watch import Watch
+
+CHANGED = "driver"
+"""The fact that a trial changes, of the play `gpu`."""
+
+PLAYBOOK = "gpu"
+BROKEN: HostFacts = {"gpu_count": 7}
+"""What a bad change does to a host: one of its GPUs no longer answers."""
+
+
+@dataclass(slots=True)
+class Host:
+    """One host: its facts, when it answers again, and whether work may run on it."""
+
+    facts: HostFacts
+    dead: bool = False
+    fragile: bool = False
+    silent_until: float = 0.0
+    drained: bool = False
+
+
+@dataclass(slots=True)
+class Model:
+    """All hosts of a trial. `new` is the version that a bad change breaks fragile hosts with."""
+
+    hosts: dict[str, Host]
+    new: str
+    dice: Dice
+    hazards: Hazards
+    watch: Watch
+    calm: bool = False
+    feeds: dict[str, list[str]] = field(default_factory=dict)
+
+    async def run(self, job: Job, stop: asyncio.Event, on_event: Callable[[Event], None]) -> RunResult:
+        """Answer as a run of a playbook does, after as long as its slowest host takes, or when it is stopped."""
+        del on_event  # a model has no tasks to tell of
+        if job.playbook == READ_PLAYBOOK:
+            return await self._read(job)
+        if stop.is_set():
+            return RunResult(job.hosts, trouble={name: Stopped("stopped before it began") for name in job.hosts})
+        self.watch.starts(job.playbook, job.hosts, self)
+        doing = {asyncio.create_task(self._host(job, name)): name for name in job.hosts}
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            working = set(doing)
+            while working and not stopped.done():
+                done, _ = await asyncio.wait({*working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                working -= done
+        finally:
+            stopped.cancel()
+            for task in doing:
+                task.cancel()
+        ended = {name: task.result() for task, name in doing.items() if task.done() and not task.cancelled()}
+        trouble: dict[str, Trouble] = {name: why for name, why in ended.items() if why is not None}
+        trouble |= {name: Stopped("stopped") for name in job.hosts if name not in ended}
+        return RunResult(job.hosts, trouble=trouble, changed=set(job.hosts) - set(trouble))
+
+    async def _host(self, job: Job, name: str) -> Trouble | None:
+        """Do one playbook on one host; None where it went well."""
+        host, playbook = self.hosts[name], job.playbook
+        await asyncio.sleep(self.dice.takes_s(playbook))
+        if self._falls_silent(host):
+            return Unreachable("no route to host")
+        if playbook == PLAYBOOK:
+            planned = job.site.inventory["all"]["hosts"][name][f"{PLAYBOOK}_facts"]
+            wanted = job.host_variables.get(name, {}).get(f"{PLAYBOOK}_facts", planned)
+            return self._change(name, host, str(wanted[CHANGED]))
+        if self._fails():
+            return Failed(playbook, "it did not go well", "the model's dice")
+        if playbook in {"drain", "uncordon"}:
+            host.drained = playbook == "drain"
+        return None
+
+    def _falls_silent(self, host: Host) -> bool:
+        now = asyncio.get_running_loop().time()
+        if host.silent_until <= now and not self.calm and self.dice.happens("silence", self.hazards.silent):
+            host.silent_until = now + self.dice.of("silence").expovariate(1 / self.hazards.silent_s)
+        return host.silent_until > now
+
+    def _fails(self) -> bool:
+        return not self.calm and self.dice.happens("failures", self.hazards.fails)
+
+    def _change(self, name: str, host: Host, wanted: str) -> Trouble | None:
+        """Install a version: half of what fails has been done."""
+        if host.dead:
+            return Failed(PLAYBOOK, "the package does not install", "the model's dice")
+        failed = self._fails()
+        if failed and self.dice.happens("halves", 0.5):
+            return Failed(PLAYBOOK, "it failed before it began", "the model's dice")
+        self.watch.installs(name, wanted, host)
+        host.facts[CHANGED] = wanted
+        host.facts |= BROKEN if host.fragile and wanted == self.new else {"gpu_count": 8}
+        return Failed(PLAYBOOK, "it failed at its end", "the model's dice") if failed else None
+
+    async def _read(self, job: Job) -> RunResult:
+        await asyncio.sleep(self.dice.takes_s(READ_PLAYBOOK))
+        result = RunResult(job.hosts)
+        for name in job.hosts:
+            if self._falls_silent(self.hosts[name]):
+                result.trouble[name] = Unreachable("no route to host")
+                continue
+            wanted = job.host_variables[name][WANTED_VARIABLE]
+            result.facts[name] = {fact: self.hosts[name].facts.get(fact) for fact in wanted}
+        return result
+
+    def lose_power(self, feed: str, seconds: float) -> None:
+        """Take all hosts of a feed away for a while; they come back with what they had on disk."""
+        until = asyncio.get_running_loop().time() + seconds
+        for name in self.feeds[feed]:
+            self.hosts[name].silent_until = max(self.hosts[name].silent_until, until)

@@ -1,0 +1,89 @@
+"""What must hold in every trial, judged from the hosts as they really are and not from what the logic believes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldaisle.waves.records import at_most
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import Amount
+    from sim.virtual.model import Host, Model
+
+Domains = Mapping[str, Sequence[str]]
+
+
+@dataclass(slots=True)
+class Watch:
+    """
+    Looks at every run that starts, and at every host that changes.
+
+    `limits` are the policy's shares by kind of domain; `domains` those of each host. `broken` collects what did not
+    hold, in sentences.
+    """
+
+    limits: Mapping[str, Amount]
+    domains: Mapping[str, Domains]
+    changing: str
+    canaries: int
+    soak_s: float
+    at_once: int
+    broken: list[str] = field(default_factory=list)
+    installed: Counter[str] = field(default_factory=Counter)
+    first_waves: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    stopped: bool = False
+
+    def starts(self, playbook: str, hosts: Collection[str], model: Model) -> None:
+        """Judge the start of a run."""
+        if playbook not in {"drain", self.changing}:
+            return
+        if self.stopped:
+            self._break(f"{playbook} starts on {_some(hosts)} after a stop")
+        if playbook == self.changing:
+            self._judge_change(hosts, model)
+        self._judge_limits(frozenset(hosts), model)
+
+    def installs(self, name: str, version: str, host: Host) -> None:
+        """Judge one host that gets a version: once, unless it was taken back between."""
+        if not host.drained:
+            self._break(f"{name} gets {version} while work runs on it")
+        self.installed[f"{name} {version}"] += host.facts.get("driver") != version
+
+    def _judge_change(self, hosts: Collection[str], model: Model) -> None:
+        now = asyncio.get_running_loop().time()
+        if len(hosts) > self.at_once:
+            self._break(f"{len(hosts)} hosts change at once, {self.at_once} may")
+        self.first_waves.append((now, frozenset(hosts)))
+        canary_at, canary = self.first_waves[0]
+        others = frozenset(hosts) - canary
+        if others and now - canary_at < self.soak_s:
+            self._break(
+                f"{_some(others)} change {now - canary_at:.0f} s after the canary began, its soak alone is longer"
+            )
+        if len(canary) > self.canaries:
+            self._break(f"{len(canary)} hosts are first, {self.canaries} may be")
+        del model
+
+    def _judge_limits(self, working: frozenset[str], model: Model) -> None:
+        out = working | {name for name, host in model.hosts.items() if host.drained}
+        for kind, amount in self.limits.items():
+            counts = Counter(domain for name in out for domain in self.domains[name].get(kind, ()))
+            sizes = Counter(domain for each in self.domains.values() for domain in each.get(kind, ()))
+            for domain, count in counts.items():
+                allowed = at_most(amount, sizes[domain])
+                if count > allowed:
+                    self._break(f"{count} of {sizes[domain]} hosts of {kind} {domain} are out, {allowed} may be")
+
+    def _break(self, what: str) -> None:
+        at_s = asyncio.get_running_loop().time()
+        self.broken.append(f"after {at_s / 3600:.2f} h: {what}")
+
+
+def _some(hosts: Collection[str]) -> str:
+    names = sorted(hosts)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
+
