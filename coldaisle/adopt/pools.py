@@ -16,7 +16,7 @@ FOREIGN = (
     "kubernetes.io", "k8s.io", "nvidia.com", "amd.com", "coldaisle.io", "kubespray.io", "node.longhorn.io", "cilium.io",
 )  # fmt: skip
 """Domains of labels that controllers set: what they own is not the spec's."""
-SEEN = ("os", "kernel", "driver", "kubelet", "runtime", "bios_version", "bmc_version")
+SEEN = ("os", "image", "kernel", "driver", "kubelet", "runtime", "bios_version", "bmc_version")
 """Versions that are noted beside a pool: whether to pin them is for its owner to say."""
 
 

@@ -57,7 +57,7 @@ def _machine(name: str, machine: dict[str, Json], where: str, into: Collector) -
         firmware=BOOTS.get(str(machine.get("bios_boot_method"))),
         architecture=_architecture(machine.get("architecture")),
         bmc_protocol=PROTOCOLS.get(str(machine.get("power_type"))),
-        os=" ".join(filter(None, (text_of(machine.get("osystem")), text_of(machine.get("distro_series"))))) or None,
+        image=" ".join(filter(None, (text_of(machine.get("osystem")), text_of(machine.get("distro_series"))))) or None,
         boot_port=text_of(at(machine, "boot_interface", "name")),
     )
     boot = text_of(at(machine, "boot_interface", "name"))

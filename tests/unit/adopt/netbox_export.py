@@ -114,6 +114,7 @@ class NetBox:
         """Return a node with its ports."""
         row = self.device(node.name, node.system, "gpu-node", node.rack, node.rack_unit)
         hardware = self.spec.hardware.get(node.name)
+        row["cluster"] = {"name": node.pool}
         for nic in node.nics:
             self.interface(node.name, nic.name, mac=nic.mac, mtu=nic.mtu_bytes, address=nic.address)
         if node.bmc:
