@@ -179,6 +179,7 @@ def _ethernet(draft: FabricDraft, *, single: bool) -> dict[str, Any]:
     return {
         "mtu_bytes": mtu or _no_mtu(),
         "host_mtu_bytes": hosts if hosts and mtu and hosts.value != mtu.value else None,
+        "access_vlan": draft.access_vlan() if draft.kind == "ethernet" else None,
         **routed,
         "roce": _no_roce() if draft.kind == "roce" else None,
         "overlay": _no_overlay() if overlay else None,

@@ -18,7 +18,7 @@ from typing import Any
 from coldaisle.adopt.estate import Estate
 from coldaisle.adopt.fabric_shape import Hung, Shape, prefix_of
 from coldaisle.adopt.facts import PortRef
-from coldaisle.adopt.told import Gap, Told, cleaned, derived
+from coldaisle.adopt.told import Gap, Told, cleaned, derived, said
 from coldaisle.plan.breakout import model_of
 from coldaisle.spec.catalog import NetworkOs, Switch
 from coldaisle.spec.fabrics import SwitchGroup
@@ -292,6 +292,16 @@ class FabricDraft:
         """Return the loopbacks of its switches."""
         values = (self.estate.devices[name].value("loopback") for tier in self.shape.tiers.values() for name in tier)
         return [str(value) for value in values if value is not None]
+
+    def access_vlan(self) -> Any:  # noqa: ANN401 - a part of a spec
+        """Return the VLAN of most ports that are not routed, else the one of the networks that it connects."""
+        found = Counter(self.estate.port_value(each.upper, "vlan") for each in self.shape.hung)
+        found.pop(None, None)
+        if found:
+            return derived(found.most_common(1)[0][0], "the untagged VLAN of its ports")
+        networks = self.estate.merged.of("network")
+        known = [networks[role]["vlan"] for role in self.connects if "vlan" in networks.get(role, {})]
+        return said(known[0]) if len({each.value for each in known}) == 1 else None
 
     def mtu(self, *, hosts: bool) -> Any:  # noqa: ANN401 - a part of a spec
         """Return the MTU that most ports have, of hosts or of switches."""

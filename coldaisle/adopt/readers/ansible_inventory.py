@@ -15,6 +15,7 @@ from coldaisle.adopt.facts import Collector
 
 _SECTION = re.compile(r"\[([^\]:]+)(?::(children|vars))?\]")
 _RANGE = re.compile(r"\[(\d+):(\d+)\]")
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\[\]:-]*")
 _MOST = 10_000
 """Hosts that one range may stand for: more is a slip of the pen."""
 
@@ -63,6 +64,9 @@ def _host(line: str, where: str, group: str, found: Inventory, into: Collector) 
         into.unreadable(where, f"a quote is open: {error}", "close it", line)
         return
     variables = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+    if not _HOST.fullmatch(words[0]):
+        into.unreadable(where, f"{words[0]} is no host's name", "give the inventory in its INI form", line)
+        return
     for name in _names(words[0]):
         found.hosts.setdefault(name, {}).update(variables)
         found.groups.setdefault(group, []).append(name)

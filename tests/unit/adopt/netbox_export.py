@@ -172,6 +172,9 @@ class NetBox:
         for fabric in self.plan.fabrics.values():
             for cable in fabric.cables:
                 yield self.cable(cable)
+                if fabric.kind == "ethernet" and cable.kind in {"node-leaf", "oob"}:
+                    port = self.interface(cable.b.device, cable.b.port)
+                    port["untagged_vlan"] = {"vid": fabric.access_vlan}
 
     def cable(self, cable: CablePlan) -> Row:
         """Return a cable, with the addresses of switch ends that no port has yet."""
