@@ -62,11 +62,19 @@ def differences(spec: SiteSpec, estate: Estate) -> tuple[Difference, ...]:
 def _nodes(nodes: Iterable[NodePlan], estate: Estate) -> Iterator[Difference]:
     planned = {node.name: node for node in nodes}
     seen = estate.of("node")
-    yield from (Difference(f"node {name}", "", "yes", "") for name in planned.keys() - estate.devices.keys())
+    yield from _absent("node", planned, seen, estate)
     for name in seen.keys() - planned.keys():
         yield Difference(f"node {name}", "", "", "it is there", _sources(seen[name]))
     for name in planned.keys() & seen.keys():
         yield from _node(planned[name], seen[name], estate)
+
+
+def _absent(
+    kind: str, planned: Mapping[str, object], seen: Mapping[str, Device], estate: Estate
+) -> Iterator[Difference]:
+    """Yield planned things that no source has, where one knows things of that kind: a cluster knows no switches."""
+    missing = planned.keys() - estate.devices.keys() if seen else set()
+    yield from (Difference(f"{kind} {name}", "", "yes", "") for name in missing)
 
 
 def _sources(device: Device) -> tuple[str, ...]:
@@ -113,7 +121,7 @@ def _fields(
 def _switches(fabrics: Iterable[FabricPlan], estate: Estate) -> Iterator[Difference]:
     planned = {switch.name: switch for fabric in fabrics for switch in fabric.switches}
     seen = estate.of("switch")
-    yield from (Difference(f"switch {name}", "", "yes", "") for name in planned.keys() - estate.devices.keys())
+    yield from _absent("switch", planned, seen, estate)
     for name in seen.keys() - planned.keys():
         yield Difference(f"switch {name}", "", "", "it is there", _sources(seen[name]))
     for name in planned.keys() & seen.keys():

@@ -20,6 +20,8 @@ from coldaisle.spec.catalog import Catalog
 DeviceKind = Literal["node", "switch", "device"]
 NODE_WORDS = frozenset({"node", "gpu", "compute", "worker", "hypervisor"})
 """Words of a NetBox role that make a server a node."""
+SWITCH_WORDS = frozenset({"leaf", "spine", "core", "tor", "switch", "router", "firewall"})
+"""Words that make it none, whatever else it says: a compute leaf is a switch."""
 NO_SYSTEM = frozenset({"pdu", "rack-pdu", "patch-panel", "console-server", "ups", "cable-management"})
 """Roles of things in a rack that a spec says elsewhere, or not at all."""
 
@@ -100,4 +102,4 @@ def _kind(fields: Mapping[str, Known]) -> DeviceKind:
         return "node" if said.value == "node" else "device"
     role = fields.get("role")
     words = set(str(role.value).lower().replace("_", "-").split("-")) if role else set()
-    return "node" if words & NODE_WORDS else "device"
+    return "node" if words & NODE_WORDS and not words & SWITCH_WORDS else "device"

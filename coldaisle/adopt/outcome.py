@@ -70,7 +70,8 @@ def new_spec(estate: Estate, name: str, sources: Iterable[str]) -> Outcome:
     found: tuple[Difference, ...] = ()
     unplanned = ""
     try:
-        found = differences(draft(spec.sections, estate.catalog, spec.allocations), estate)
+        compared = differences(draft(spec.sections, estate.catalog, spec.allocations), estate)
+        found = tuple(each for each in compared if not _is_a_gap(each, estate))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         unplanned = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
@@ -83,6 +84,14 @@ def new_spec(estate: Estate, name: str, sources: Iterable[str]) -> Outcome:
         files=files(spec.sections, spec.allocations, sources),
         unplanned=unplanned,
     )
+
+
+def _is_a_gap(difference: Difference, estate: Estate) -> bool:
+    """Tell whether a thing is not planned because its model or its place is not known, which its gap says."""
+    device = estate.devices.get(difference.thing.partition(" ")[2])
+    if difference.field or difference.planned or device is None:
+        return False
+    return not device.entry or device.value("rack") is None or device.value("rack_unit") is None
 
 
 def existing_spec(estate: Estate, spec: SiteSpec) -> Outcome:

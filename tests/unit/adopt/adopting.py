@@ -9,23 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.unit.adopt.netbox_export import NetBox
-from tests.unit.adopt.tool_exports import deepops, kayobe, kubernetes, lldp, maas, redfish
 
 from coldaisle.adopt.estate import Estate
 from coldaisle.adopt.facts import Source
+from coldaisle.adopt.identify import Sighting
 from coldaisle.adopt.outcome import estate_of
 from coldaisle.adopt.readers import READERS
 from coldaisle.adopt.site import Adopted, adopted
-from coldaisle.adopt.told import Loc, Unknown, plain, unknowns
+from coldaisle.adopt.told import Unknown, plain, unknowns
 from coldaisle.cli.adopt_sources import read_all
 from coldaisle.plan import plan_site
 from coldaisle.plan.model import SitePlan
 from coldaisle.spec import SiteSpec, load_site
 from coldaisle.spec.ranges import expand
+from tests.unit.adopt.netbox_export import NetBox
+from tests.unit.adopt.tool_exports import deepops, kayobe, kubernetes, lldp, maas, redfish
 
 SITES = Path(__file__).parents[3] / "inventory"
-EVERY = ("netbox", "maas", "kubernetes", "kayobe", "deepops", "redfish", "lldp")
+EVERY: tuple[Source, ...] = ("netbox", "maas", "kubernetes", "kayobe", "deepops", "redfish", "lldp")
 Data = Any
 
 
@@ -51,7 +52,7 @@ def exported(name: str, source: str) -> Mapping[str, str]:
 def understood(name: str, sources: Mapping[Source, Mapping[str, str]], scratch: Path | None = None) -> Estate:
     """Return what sources know together; LLDP goes over files, as its forms are read by the command line."""
     readings = [READERS[source](files) for source, files in sources.items() if source in READERS]
-    sightings = []
+    sightings: list[Sighting] = []
     if "lldp" in sources and scratch is not None:
         folder = scratch / "lldp"
         lay(folder, sources["lldp"])
@@ -117,13 +118,3 @@ def matching(here: Data, part: str | int, there: Data) -> Data:
         return there.get(part)
     names = expand(str(here["name"]))
     return next((each for each in there if names[0] in expand(str(each["name"]))), None)
-
-
-def at(data: Data, loc: Loc) -> Data:
-    """Return what stands at a place, None where there is nothing."""
-    for part in loc:
-        try:
-            data = data[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data

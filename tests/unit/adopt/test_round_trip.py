@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.unit.adopt.adopting import EVERY, exported, filled, from_netbox, lay, site, understood
 
 from coldaisle.adopt.compare import differences
 from coldaisle.adopt.draft import draft
@@ -19,6 +18,7 @@ from coldaisle.plan import plan_site
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.ansible import inventory
 from coldaisle.render.digests import play_hosts, vars_digests
+from tests.unit.adopt.adopting import EVERY, exported, filled, from_netbox, lay, site, understood
 
 EXAMPLES = ("sim", "rehearsal", "h100-pod", "b200-roce", "gb200-nvl72")
 

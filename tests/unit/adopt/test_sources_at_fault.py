@@ -43,17 +43,35 @@ def test_one_page_of_several_is_refused() -> None:
     whole = exported("sim", "netbox")
     page = json.loads(whole["devices.json"])
     page |= {"count": 400, "next": "http://netbox/api/dcim/devices/?offset=50"}
-    assert told({"netbox": {**whole, "devices.json": json.dumps(page)}}) == [
+    (found,) = told({"netbox": {**whole, "devices.json": json.dumps(page)}})
+    assert found == (
         "devices.json devices  netbox  [adopt-unreadable]\n  what: the export is one page of several\n"
         "  have: 10 of 400 results\n  fix:  ask with ?limit=0, or export every page"
-    ]
+    )
 
 
 @pytest.mark.parametrize("source", ["netbox", "maas", "kubernetes", "redfish", "kayobe", "deepops"])
 def test_every_reader_tells_of_what_is_none_of_its_tool(source: Source) -> None:
     """A file of another tool, an empty one and a broken one are problems with a fix, and never an exception."""
-    for text in ("", "{", "[]", "{}", '{"items": 3}', "- a\n- b", "[all\nx=1", "nul\x00l", '[{"system_id": null}]', "[[]]"):
-        for name in ("nodes.json", "inventory", "kayobe/inventory/hosts", "kayobe/networks.yml", "b/redfish/v1/index.json"):
+    for text in (
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"items": 3}',
+        "- a\n- b",
+        "[all\nx=1",
+        "nul\x00l",
+        '[{"system_id": null}]',
+        "[[]]",
+    ):
+        for name in (
+            "nodes.json",
+            "inventory",
+            "kayobe/inventory/hosts",
+            "kayobe/networks.yml",
+            "b/redfish/v1/index.json",
+        ):
             reading = READERS[source]({name: text})
             assert reading.problems or not reading.facts
             assert all(each.fix and each.what for each in reading.problems)
@@ -64,12 +82,14 @@ def test_a_mac_that_two_ports_have_is_told_with_both() -> None:
     nodes = json.loads(exported("sim", "maas")["machines.json"])
     nodes[1]["interface_set"][0]["mac_address"] = nodes[0]["interface_set"][0]["mac_address"]
     files = {**exported("sim", "maas"), "machines.json": json.dumps(nodes)}
-    assert told({"maas": files}) == [
+    (found,) = told({"maas": files})
+    assert found == (
         "machines.json r01-n01  mac 52:54:00:01:01:01  [adopt-duplicate]\n"
         "  what: 2 things have the mac 52:54:00:01:01:01\n"
-        "  have: port r01-n01:mgmt0 by maas (machines.json r01-n01); port r01-n02:mgmt0 by maas (machines.json r01-n02)\n"
+        "  have: port r01-n01:mgmt0 by maas (machines.json r01-n01); "
+        "port r01-n02:mgmt0 by maas (machines.json r01-n02)\n"
         "  fix:  see on the hardware whose it is, and correct the record of the others"
-    ]
+    )
 
 
 def test_everything_is_told_at_once() -> None:
@@ -94,12 +114,15 @@ def test_everything_is_told_at_once() -> None:
 def test_a_contradiction_that_the_table_settles_is_named_with_both() -> None:
     """NetBox is believed about a rack unit, and the cluster about an address: the other source is told each time."""
     netbox = changed(exported("sim", "netbox"), "devices.json", primary_ip4={"address": "198.18.1.66/24"})
-    outcome = new_spec(understood("sim", {"netbox": netbox, "kubernetes": exported("sim", "kubernetes")}), "sim", ["netbox"])
+    outcome = new_spec(
+        understood("sim", {"netbox": netbox, "kubernetes": exported("sim", "kubernetes")}), "sim", ["netbox"]
+    )
     assert outcome.problems == ()
-    assert [each.text for each in outcome.contradictions] == [
+    (found,) = [each.text for each in outcome.contradictions]
+    assert found == (
         "device r01-n01 management_address: kubernetes says 198.18.1.101 (nodes.json r01-n01); "
         "netbox says 198.18.1.66 (netbox devices 13). kubernetes is believed"
-    ]
+    )
     assert "  r01-n01: 198.18.1.101" in outcome.files["allocations.yaml"]
     assert "198.18.1.66" not in outcome.files["allocations.yaml"]
 
@@ -107,12 +130,13 @@ def test_a_contradiction_that_the_table_settles_is_named_with_both() -> None:
 def test_a_serial_is_never_chosen() -> None:
     """Two serials of one name are two machines, one of which is somewhere else."""
     netbox = changed(exported("sim", "netbox"), "devices.json", serial="SN-OTHER")
-    assert told({"netbox": netbox, "maas": exported("sim", "maas")}) == [
+    (found,) = told({"netbox": netbox, "maas": exported("sim", "maas")})
+    assert found == (
         "machines.json r01-n01  device r01-n01  [adopt-contradiction]\n"
         "  what: sources tell the serial of device r01-n01 in 2 ways, and none is surer\n"
         "  have: maas says SN-R01-N01 (machines.json r01-n01); netbox says SN-OTHER (netbox devices 13)\n"
         "  fix:  see which is true, and correct the other record"
-    ]
+    )
 
 
 def test_a_board_in_the_wrong_chassis_is_found() -> None:

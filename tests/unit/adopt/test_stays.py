@@ -1,4 +1,4 @@
-"""Addresses and ports of a site that grew and shrank are kept where they are, in no order that a planner would choose."""
+"""Addresses and ports of a site that grew and shrank are kept as they are, in no order that a planner would choose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.unit.adopt.adopting import SITES, filled
 from tests.unit.adopt.netbox_export import NetBox
 
 GROWN = {
-    "management": {"r01-n01": "198.18.1.140", "r01-n02": "198.18.1.101", "r02-n01": "198.18.1.139", "r02-n02": "198.18.1.102"},
+    "management": {"r01-n01": "198.18.1.140", "r01-n02": "198.18.1.101", "r02-n01": "198.18.1.139",
+                   "r02-n02": "198.18.1.102"},
     "bmc": {"r01-n01": "198.18.0.177", "r01-n02": "198.18.0.104", "r02-n01": "198.18.0.102", "r02-n02": "198.18.0.101"},
     "switches": {"leaf01": "198.18.0.15", "leaf02": "198.18.0.14", "oob01": "198.18.0.31", "spine01": "198.18.0.12",
                  "spine02": "198.18.0.11"},

@@ -128,7 +128,8 @@ def deepops(spec: SiteSpec, plan: SitePlan) -> dict[str, str]:
     """Return a DeepOps configuration."""
     lines = ["[all]", *(f"{node.name}  ansible_host={node.management_address}" for node in plan.nodes), "",
              "[kube-master]", "", "[kube-node]", *(node.name for node in plan.nodes), "",
-             "[k8s-cluster:children]", "kube-master \t ", "kube-node \t ", "", "[all:vars]", "ansible_user=ubuntu"]  # fmt: skip
+             "[k8s-cluster:children]", "kube-master \t ", "kube-node \t ", "", "[all:vars]",
+             "ansible_user=ubuntu"]  # fmt: skip
     cluster = spec.cluster
     found = {"kube_pods_subnet": cluster.pod_cidr, "kube_service_addresses": cluster.service_cidr,
              "kube_version": cluster.version, "cluster_name": cluster.name} if cluster else {}  # fmt: skip
