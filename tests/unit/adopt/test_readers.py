@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,11 +12,11 @@ import yaml
 
 from coldaisle.adopt.facts import Fact, PortRef, Reading, Source, Subject
 from coldaisle.adopt.identify import Sighting, identified
-from coldaisle.adopt.merge import merged
+from coldaisle.adopt.merge import FIRST, merged
 from coldaisle.adopt.models import Match, match, normal
 from coldaisle.adopt.readers import READERS, deepops, kayobe, kubernetes, maas, netbox, redfish
 from coldaisle.spec.load import load_catalog
-from tests.unit.adopt.adopting import exported, lay, understood
+from tests.unit.adopt.adopting import SITES, exported, lay, understood
 
 
 def fields(reading: Reading, kind: str, name: str) -> dict[str, object]:
@@ -51,6 +52,18 @@ def test_a_model_is_never_guessed() -> None:
     assert match(catalog, "MSN4600-VS2F") == Match()
     assert match(catalog, "DGX H900") == Match()
     assert normal("NVIDIA") == "nvidia"
+
+
+# -- who is believed ----------------------------------------------------------------------------------------------
+def test_the_documents_table_is_the_one_that_is_used() -> None:
+    """docs/adopt.md names every field of the table with the order of its sources, and no other."""
+    text = (SITES.parent / "docs" / "adopt.md").read_text(encoding="utf-8")
+    section = text.partition("## Who is believed")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z_, 0-9]+) \| ([a-z, ]+) \|$", section, flags=re.MULTILINE)
+    said = {field: tuple(order.split(", ")) for fields_, order in rows for field in fields_.split(", ")}
+    said.pop("fields")
+    assert said.pop("cables") == ("lldp before netbox",)
+    assert said == FIRST
 
 
 # -- MAAS and NetBox ----------------------------------------------------------------------------------------------
@@ -120,7 +133,7 @@ def test_kayobe_says_by_role_which_network_is_which() -> None:
         "kayobe/inventory/hosts": "[controllers]\nctl01\n[compute-gpu]\ngpu[01:03] redfish_address=10.0.9.1\n",
         "kayobe/inventory/groups": "[compute:children]\ncompute-gpu\n[overcloud:children]\ncompute\noverloop\n",
         "kayobe/networks.yml": "admin_oc_net_name: a\na_cidr: 10.0.0.0/24\noob_wl_net_name: i\nx_cidr: 10.9.0.0/24\n",
-        "kayobe/network-allocation.yml": "a_ips: {gpu01: 10.0.0.11}\ni_ips: {gpu01: 10.0.9.1}\nx_ips: {gpu01: 10.9.0.1}\n",
+        "kayobe/network-allocation.yml": "a_ips: {gpu01: 10.0.0.11}\ni_ips: {gpu01: 10.0.9.1}\nx_ips: {n: 10.9.0.1}\n",
     }
     reading = kayobe.read(files)
     assert fields(reading, "device", "gpu01") == {
