@@ -8,14 +8,11 @@ from typing import Any
 
 from coldaisle.adopt.estate import Device, Estate
 from coldaisle.adopt.told import Gap, Told, cleaned, note_of
-from coldaisle.plan.nodes import POOL_LABEL, RACK_LABEL, REGION_LABEL, ROLE_LABEL, ZONE_LABEL
 
-OURS = frozenset({POOL_LABEL, RACK_LABEL, REGION_LABEL, ROLE_LABEL, ZONE_LABEL})
-"""Labels that a plan gives by itself."""
 FOREIGN = (
     "kubernetes.io", "k8s.io", "nvidia.com", "amd.com", "coldaisle.io", "kubespray.io", "node.longhorn.io", "cilium.io",
 )  # fmt: skip
-"""Domains of labels that controllers set: what they own is not the spec's."""
+"""Domains of labels that controllers set, or a plan by itself: what they own is not the spec's."""
 SEEN = ("os", "image", "kernel", "driver", "kubelet", "runtime", "bios_version", "bmc_version")
 """Versions that are noted beside a pool: whether to pin them is for its owner to say."""
 
@@ -94,7 +91,7 @@ def _labels(nodes: list[Device]) -> dict[str, Any] | None:
 
 def _is_foreign(label: str) -> bool:
     domain = label.partition("/")[0] if "/" in label else ""
-    return label in OURS or any(domain == each or domain.endswith(f".{each}") for each in FOREIGN)
+    return any(domain == each or domain.endswith(f".{each}") for each in FOREIGN)
 
 
 def _taints(nodes: list[Device]) -> Any:  # noqa: ANN401 - a part of a spec

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from coldaisle.adopt.facts import Collector, Fact, Reading, Subject
 from coldaisle.adopt.readers.parsing import Json, address_of, at, json_of, maps, number_of, short, text_of
+from coldaisle.plan.nodes import POOL_LABEL, RACK_LABEL, REGION_LABEL, ROLE_LABEL, ZONE_LABEL
 
 ARCHITECTURES: Mapping[str, str] = {"amd64": "x86_64", "arm64": "aarch64"}
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-POOL, ROLE, RACK = "coldaisle.io/pool", "coldaisle.io/role", "coldaisle.io/rack"
 DRIVER = "nvidia.com/cuda.driver-version.full"
 """GPU feature discovery's label with the driver's whole version."""
 TRANSIENT_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
@@ -45,7 +44,7 @@ def _node(node: dict[str, Json], path: str, into: Collector) -> None:
         return
     addresses = {str(each.get("type")): each.get("address") for each in maps(at(node, "status", "addresses"))}
     info = at(node, "status", "nodeInfo")
-    into.add("site", "", where, domain=domain, zone=labels.get(ZONE), region=labels.get(REGION))
+    into.add("site", "", where, domain=domain, zone=labels.get(ZONE_LABEL), region=labels.get(REGION_LABEL))
     into.add(
         "site", "", where, cluster_version=_version(info), max_pods=number_of(at(node, "status", "capacity", "pods"))
     )
@@ -62,9 +61,9 @@ def _node(node: dict[str, Json], path: str, into: Collector) -> None:
         runtime=text_of(at(info, "containerRuntimeVersion")),
         driver=text_of(labels.get(DRIVER)),
         gpu_product=text_of(labels.get("nvidia.com/gpu.product")),
-        pool=text_of(labels.get(POOL)),
-        pool_role=text_of(labels.get(ROLE)),
-        rack=text_of(labels.get(RACK)),
+        pool=text_of(labels.get(POOL_LABEL)),
+        pool_role=text_of(labels.get(ROLE_LABEL)),
+        rack=text_of(labels.get(RACK_LABEL)),
         taints=_taints(node),
     )
     subject = Subject("device", name)

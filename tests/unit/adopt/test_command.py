@@ -129,11 +129,21 @@ def test_a_model_that_the_catalog_lacks_is_named(sources: dict[str, Path], tmp_p
     assert "2 nodes: SIM-GUEST, which fits no entry of the catalog" in gaps["node_pools.guests.system"]
 
 
-def test_secrets_of_an_inventory_are_never_opened(folder: Path, tmp_path: Path) -> None:
+def test_secrets_of_an_inventory_are_never_opened(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files that hold secrets by their names are passed over, so that nothing of them can be printed."""
     source = lay(tmp_path / "kayobe", exported("sim", "kayobe"))
     for name in ("passwords.yml", "secrets.yml"):
-        (source / name).write_text("{broken: [hunter2", encoding="utf-8")
-    result = run(str(folder), f"--from=kayobe={source}")
-    assert result.exit_code == 3, result.output
-    assert "hunter2" not in result.output
+        (source / "kayobe" / name).write_text("hunter2", encoding="utf-8")
+    opened: list[str] = []
+    reads = Path.read_text
+
+    def noted(path: Path, *arguments: str, **options: str) -> str:
+        opened.append(path.name)
+        return reads(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", noted)
+    assert run(str(folder), f"--from=kayobe={source}").exit_code == 3
+    assert "networks.yml" in opened
+    assert {"passwords.yml", "secrets.yml"}.isdisjoint(opened)
