@@ -155,12 +155,13 @@ def _devices(spec: SiteSpec, estate: Estate) -> Iterator[Difference]:
 def _cables(fabrics: Iterable[FabricPlan], estate: Estate) -> Iterator[Difference]:
     """Yield cables that only the plan has, those that only a source has, and addresses of switches' ends."""
     planned: dict[PortRef, PortRef] = {}
+    switches = estate.of("switch")
     for cable in (cable for fabric in fabrics for cable in fabric.cables):
         one, other = PortRef(cable.a.device, cable.a.port), PortRef(cable.b.device, cable.b.port)
         planned |= {one: other, other: one}
-        yield from _ends(cable, estate)
+        yield from _ends(cable, estate, switches)
     seen = {end: cable for cable in estate.merged.cables for end in cable.ends}
-    ours = {end.device for end in planned} | estate.of("switch").keys()
+    ours = {end.device for end in planned} | switches.keys()
     for cable_seen in estate.merged.cables:
         one, other = cable_seen.ends
         if planned.get(one) != other and {one.device, other.device} & ours:
@@ -173,10 +174,10 @@ def _cables(fabrics: Iterable[FabricPlan], estate: Estate) -> Iterator[Differenc
                 yield Difference(f"port {one.text}", "cable", f"to {other.text}", "")
 
 
-def _ends(cable: CablePlan, estate: Estate) -> Iterator[Difference]:
+def _ends(cable: CablePlan, estate: Estate, switches: Mapping[str, Device]) -> Iterator[Difference]:
     for end, address in ((cable.a, cable.a_address), (cable.b, cable.b_address)):
         known = estate.ports.get(PortRef(end.device, end.port), {})
-        switch = estate.of("switch").get(end.device)
+        switch = switches.get(end.device)
         # A management port's address is the switch's own, which is compared with it.
         if switch and estate.catalog.switches[switch.entry].management_port != end.port:
             yield from _fields(f"port {end.device}:{end.port}", {"address": address}, known)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coldaisle.adopt.estate import Device, Estate
+from coldaisle.adopt.readers.parsing import slug
 from coldaisle.adopt.told import Gap, Told, cleaned, note_of
 
 FOREIGN = (
@@ -21,8 +22,7 @@ def pools_of(estate: Estate) -> dict[str, list[Device]]:
     """Return nodes by pool: as a source names it, else those of one model together."""
     found: defaultdict[str, list[Device]] = defaultdict(list)
     for node in estate.of("node").values():
-        pool = node.value("pool")
-        found[str(pool).lower() if pool else node.entry or "nodes"].append(node)
+        found[slug(node.value("pool")) or node.entry or "nodes"].append(node)
     return {name: sorted(nodes, key=lambda node: node.name) for name, nodes in sorted(found.items())}
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from coldaisle.adopt.facts import Collector, Reading
 from coldaisle.adopt.readers.ansible_inventory import Inventory, parse, plain
-from coldaisle.adopt.readers.parsing import Json, address_of, number_of, short, yaml_of
+from coldaisle.adopt.readers.parsing import Json, address_of, number_of, short, subnet_of, yaml_of
 
 NODE_GROUPS = ("kube-node", "kube_node", "slurm-node")
 OTHER_GROUPS = ("kube-master", "kube_control_plane", "etcd", "slurm-master", "nfs-server", "maas")
@@ -44,8 +44,8 @@ def _cluster(variables: Mapping[str, Json], into: Collector) -> None:
         "group_vars",
         cluster_name=_cluster_name(variables),
         cluster_version=_release(plain(variables, "kube_version")),
-        pod_cidr=plain(variables, "kube_pods_subnet"),
-        service_cidr=plain(variables, "kube_service_addresses"),
+        pod_cidr=subnet_of(plain(variables, "kube_pods_subnet")),
+        service_cidr=subnet_of(plain(variables, "kube_service_addresses")),
         max_pods=number_of(plain(variables, "kubelet_max_pods")),
         timezone=plain(variables, "ntp_timezone"),
         ntp_servers=tuple(str(each) for each in servers or ()),

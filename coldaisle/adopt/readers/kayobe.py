@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from coldaisle.adopt.facts import Collector, Reading
 from coldaisle.adopt.readers.ansible_inventory import Inventory, parse, plain
-from coldaisle.adopt.readers.parsing import Json, address_of, number_of, short, yaml_of
+from coldaisle.adopt.readers.parsing import Json, address_of, number_of, short, subnet_of, yaml_of
 
 ROLES: Mapping[str, str] = {
     "admin_oc_net_name": "management",
@@ -83,9 +83,9 @@ def _networks(variables: Mapping[str, Json], into: Collector) -> Iterator[tuple[
                 "network",
                 role,
                 f"networks.yml {name}",
-                subnet=plain(variables, f"{name}_cidr"),
-                gateway=plain(variables, f"{name}_gateway"),
-                first=plain(variables, f"{name}_allocation_pool_start"),
+                subnet=subnet_of(plain(variables, f"{name}_cidr")),
+                gateway=address_of(plain(variables, f"{name}_gateway")),
+                first=address_of(plain(variables, f"{name}_allocation_pool_start")),
                 vlan=number_of(plain(variables, f"{name}_vlan")),
                 mtu=number_of(plain(variables, f"{name}_mtu")),
             )

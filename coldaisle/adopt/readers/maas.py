@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coldaisle.adopt.facts import Collector, Reading
-from coldaisle.adopt.readers.parsing import Json, address_of, at, json_of, mac_of, maps, number_of, text_of
+from coldaisle.adopt.readers.parsing import Json, address_of, at, json_of, mac_of, maps, number_of, subnet_of, text_of
 
 PROTOCOLS: Mapping[str, str] = {"redfish": "redfish", "ipmi": "ipmi"}
 BOOTS: Mapping[str, str] = {"uefi": "uefi", "pxe": "bios"}
@@ -75,7 +75,7 @@ def _port(name: str, port: dict[str, Json], where: str, into: Collector, *, boot
         return
     links = [link for link in maps(port.get("links")) if address_of(link.get("ip_address"))]
     first = links[0] if links else {}
-    subnet, address = text_of(at(first, "subnet", "cidr")), address_of(first.get("ip_address"))
+    subnet, address = subnet_of(at(first, "subnet", "cidr")), address_of(first.get("ip_address"))
     whole = f"{address}/{subnet.partition('/')[2]}" if subnet and address else None
     into.add(
         "port",

@@ -22,6 +22,7 @@ from coldaisle.adopt.readers.parsing import (
     number_of,
     short,
     slug,
+    subnet_of,
     text_of,
 )
 
@@ -250,7 +251,7 @@ NETWORKS: Mapping[str, str] = {
 
 
 def _prefix(row: dict[str, Json], where: str, into: Collector, _: Tables) -> None:
-    prefix = text_of(row.get("prefix"))
+    prefix = subnet_of(row.get("prefix"))
     if prefix is None:
         return
     role = str(at(row, "role", "slug") or "")

@@ -109,6 +109,15 @@ def address_of(value: Json) -> str | None:
         return None
 
 
+def subnet_of(value: Json) -> str | None:
+    """Return a subnet, without host bits; None where the value is none."""
+    text = text_of(value)
+    try:
+        return str(ipaddress.ip_network(text, strict=False)) if text else None
+    except ValueError:
+        return None
+
+
 def slug(value: Json) -> str | None:
     """Return a name as a spec writes it: lower case, without spaces and what no DNS label holds."""
     text = text_of(value)

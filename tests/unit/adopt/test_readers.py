@@ -144,6 +144,18 @@ def test_kayobe_says_by_role_which_network_is_which() -> None:
     assert {f.value for f in reading.facts if f.field == "subnet"} == {"10.0.0.0/24"}
 
 
+def test_addresses_and_subnets_that_are_none_are_not_known() -> None:
+    """A word where an address belongs makes no fact, in any source, rather than a spec that cannot be read."""
+    prefix = {"id": 1, "prefix": "ten slash eight", "role": {"slug": "management"}}
+    reading = netbox.read({"devices.json": "[]", "prefixes.json": json.dumps([prefix])})
+    assert reading.facts == ()
+    networks = "admin_oc_net_name: a\na_cidr: soon\na_gateway: router\na_allocation_pool_start: first\n"
+    files = {"kayobe/networks.yml": networks, "kayobe/inventory/hosts": "[compute]\ngpu01 ansible_host=gpu01.x\n"}
+    assert {fact.field for fact in kayobe.read(files).facts} == {"kind"}
+    variables = {"config/inventory": "[kube-node]\ngpu01\n", "config/group_vars/all.yml": "kube_pods_subnet: many\n"}
+    assert {fact.field for fact in deepops.read(variables).facts} == {"kind"}
+
+
 def test_deepops_names_groups_in_two_ways_and_templates_are_not_values() -> None:
     """Kubespray's groups were renamed; a variable that is a template is not known."""
     for nodes, master in (("kube-node", "kube-master"), ("kube_node", "kube_control_plane")):
