@@ -92,6 +92,22 @@ def load_catalog() -> tuple[Catalog, tuple[Marks, ...]]:
     return catalog, marks
 
 
+def site_catalog(folder: Path) -> Catalog:
+    """
+    Return the catalog of a site that has no spec yet: the entries of its catalog.yaml over those of the package.
+
+    Raises:
+        SpecError: with what is wrong with either.
+    """
+    path = folder / f"{CATALOG}.yaml"
+    reading = _read([path] if path.is_file() else [])
+    problems = [*reading.problems]
+    catalog, _ = _catalog(reading.data.get(CATALOG), Marks(shown(folder), reading.sections), problems)
+    if catalog is None or problems:
+        raise SpecError(problems)
+    return catalog
+
+
 def _catalog(own: Any, own_marks: Marks, problems: list[Problem]) -> tuple[Catalog | None, tuple[Marks, ...]]:  # noqa: ANN401 - not validated yet
     """Merge a site's own entries over those of the package; add what is wrong to problems, and return None then."""
     reading = _read(_yaml_files(packaged("inventory/catalog")))

@@ -30,7 +30,7 @@ KINDS = (
 def ids_in_code() -> set[str]:
     """Return every id that the code gives to a problem or a finding: constants in calls of what makes them."""
     found = {f"unknown-{kind}" for kind in KINDS}
-    for folder in ("spec", "check"):
+    for folder in ("spec", "check", "adopt"):
         for path in (ROOT / "coldaisle" / folder).rglob("*.py"):
             found |= {text for call in calls_of(path) for text in texts_of(call) if ID.fullmatch(text)}
     return found
