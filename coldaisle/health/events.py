@@ -9,7 +9,10 @@ from coldaisle.spec.health import EventKind as Kind
 
 __all__ = ["Event", "Kind", "pci_address"]
 
-_PCI = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.([0-7]))?", re.IGNORECASE)
+_PCI = re.compile(
+    r"(?<![0-9a-f])(?<![0-9a-f]:)(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.([0-7]))?(?![0-9a-f:])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
