@@ -15,6 +15,7 @@ import pytest
 from coldaisle.paths import state_dir
 from sim import faults
 from sim.hall.site import status
+from sim.machines import hardware_record
 from tests.hall.test_faults import target
 from tests.hall_sites import Hall
 
@@ -55,7 +56,7 @@ def steps(report: dict[str, Any]) -> list[tuple[str, str, bool]]:
 def test_a_gpu_that_falls_off_the_bus_ends_at_a_ticket_with_its_serial(up: Hall) -> None:
     """Drained, the reset refused, power cut and given by the BMC; still lost at the next reading, so a ticket."""
     assert health(up, "--node", LOST)["exit"] == 0
-    serial = faults.hardware_record(up.plan, target(up, LOST).node)["gpus"][3]["serial"]
+    serial = hardware_record(up.plan, target(up, LOST).node)["gpus"][3]["serial"]
     faults.inject(target(up, LOST), "gpu-xid", {"index": 3})
     first = health(up, "--apply", "--node", LOST)
     assert steps(first) == [(LOST, "drain", True), (LOST, "reset", False), (LOST, "reboot", True)]
