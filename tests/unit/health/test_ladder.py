@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from coldaisle.health.state import as_json, from_json
-from coldaisle.health.tick import tick
+from coldaisle.health.tick import Reading, tick
 from coldaisle.health.tickets import ticket_of
 from coldaisle.spec.health import HealthLimits, HealthRule, HealthSpec
 from tests.unit.health.sites import GPU, T0, Hall, event
@@ -101,6 +101,34 @@ def test_a_rule_of_the_site_goes_before_the_defaults() -> None:
     assert [(it.type, it.status, it.reason) for it in decision.conditions] == [
         ("SysLogsXIDError", "True", "SysLogsXIDErrorIsNotHealthy")
     ]
+
+
+def test_a_rule_of_the_site_goes_before_a_default_of_the_same() -> None:
+    """Also where a default names the same kind and code."""
+    hall = Hall(spec=HealthSpec(rules=[HealthRule(kind="ecc", code="uncorrected", action="watch")]))
+    assert hall.tick([event(NODE, "ecc", "uncorrected", state=True)]).steps == ()
+
+
+def test_half_a_reading_passes_no_check() -> None:
+    """A host whose driver does not answer has told nothing bad after its reset, and is not given back for that."""
+    hall = Hall()
+    hall.tick([event(NODE, "xid", "119")])
+    hall.tick()
+    half = Reading(NODE, hall.now + 60, complete=False)
+    _state, decision = tick(hall.state, [half], hall.now + 60, hall.policy, hall.site)
+    assert decision.steps == ()
+    _state, decision = tick(hall.state, [replace(half, complete=True)], hall.now + 60, hall.policy, hall.site)
+    assert [step.rung for step in decision.steps] == ["return"]
+
+
+def test_what_a_node_told_before_it_recovered_is_over() -> None:
+    """An Xid of an hour ago is no condition of a node that was reset and passed its check."""
+    hall = Hall()
+    hall.tick([event(NODE, "xid", "119")])
+    for _ in range(4):
+        hall.tick()
+    assert hall.done[-1] == (NODE, "return")
+    assert [(it.type, it.status) for it in hall.state.conditions] == [("SysLogsXIDError", "False")]
 
 
 def test_a_condition_keeps_the_time_of_its_change() -> None:
