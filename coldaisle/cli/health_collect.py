@@ -35,17 +35,18 @@ def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept) -> dict[st
     facts = {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()}
     at = time.time()
     told = run_playbook(plan, "health_read", wanted, {"health_facts": facts}) if wanted else {}
-    return {name: _read(wanted[name], result, at, kept) for name, result in told.items()}
+    asked = (at, time.time())
+    return {name: _read(wanted[name], result, asked, kept) for name, result in told.items()}
 
 
-def _read(wanted: Wanted, result: HostResult, at: float, kept: Kept) -> Read:
+def _read(wanted: Wanted, result: HostResult, asked: tuple[float, float], kept: Kept) -> Read:
     """Return a node's reading; one that does not answer may still have a BMC that did."""
     before = kept.cursors.get(wanted.node, Cursors())
     body = result.results[-1] if result.results else {}
     facts, errors = dict(body.get("facts", {})), dict(body.get("errors", {}))
     if result.error:
         errors |= {name: result.error for name in wanted.facts(before) if name not in {*facts, *errors}}
-    return read_node(wanted, (facts, errors), at, before, kept.state.parts.get(wanted.node, {}))
+    return read_node(wanted, (facts, errors), asked, before, kept.state.parts.get(wanted.node, {}))
 
 
 def in_maintenance(plan: SitePlan) -> frozenset[str]:

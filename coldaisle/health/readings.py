@@ -53,7 +53,7 @@ class Read:
 def read_node(
     wanted: Wanted,
     found: tuple[Mapping[str, str], Mapping[str, str]],
-    at: float,
+    asked: tuple[float, float],
     before: Cursors,
     known: Mapping[str, Mapping[str, str]],
 ) -> Read:
@@ -63,13 +63,14 @@ def read_node(
     Args:
         wanted: What it was asked for.
         found: Facts that it told, and for each other one why not, by their full names.
-        at: When it was asked, in seconds since 1970.
+        asked: When asking began, and when all had answered, in seconds since 1970.
         before: Where this reading began.
         known: Its parts, as they were seen before.
     """
+    at = asked[0]
     facts = {name.partition(".")[0]: value for name, value in found[0].items()}
     notes = [f"{name.partition('.')[0]}: {why}" for name, why in found[1].items()]
-    log, shift_s = _kernel_log(facts, at)
+    log, shift_s = _kernel_log(facts, asked)
     events = kernel_events(wanted.node, log)
     parts: Mapping[str, Mapping[str, str]] = {}
     try:
@@ -82,23 +83,24 @@ def read_node(
     events += _ras(wanted.node, facts.get(RAS_COUNTS, "{}"), at)
     entries = json.loads(facts.get(EVENT_LOG, "[]"))
     events += bmc_events(wanted.node, entries)
-    if abs(shift_s) > CLOCK_IS_OFF_S:
+    if shift_s:
         notes.append(f"its clock is off by {-shift_s:.0f} s; the times of its lines are corrected by that")
     complete = not any(note.partition(":")[0] in OF_HOST for note in notes)
     after = Cursors(_cursor(facts, before), max([before.bmc, *(entry["at"] for entry in entries)]))
     return Read(Reading(wanted.node, at, tuple(sorted(events)), complete, parts), after, tuple(notes))
 
 
-CLOCK_IS_OFF_S = 30.0
-"""More than the time between the question and its answer, on a loaded host."""
+CLOCK_IS_OFF_S = 5.0
+"""A host's clock is wrong when it shows a time so far before the question, or behind the last answer."""
 
 
-def _kernel_log(facts: Mapping[str, str], at: float) -> tuple[list[tuple[float, str]], float]:
+def _kernel_log(facts: Mapping[str, str], asked: tuple[float, float]) -> tuple[list[tuple[float, str]], float]:
     """Return the lines with the times of our clock, and what was added to those of the host's."""
     if KERNEL_LOG not in facts:
         return [], 0.0
     body = json.loads(facts[KERNEL_LOG])
-    off_s = at - float(body["now"])
+    now = float(body["now"])
+    off_s = min(max(now, asked[0]), asked[1]) - now
     shift_s = off_s if abs(off_s) > CLOCK_IS_OFF_S else 0.0
     return [(float(stamp) + shift_s, str(text)) for stamp, text in body["lines"]], shift_s
 
