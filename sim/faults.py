@@ -14,6 +14,7 @@ from typing import Any
 from coldaisle.plan.model import NodePlan, SitePlan
 from sim.crossing import Plug, cross, neighbour, uncross
 from sim.errors import SimError
+from sim.fault_lines import LOST, flap_lines, stamped, xid_lines
 from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
 from sim.machines import Machine, hardware_record
@@ -59,7 +60,9 @@ def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options
         lost = int(faults["gpu-missing"].get("index", len(record["gpus"]) - 1))
         record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
     if "gpu-xid" in faults:
-        _lose_with_xid(record, faults["gpu-xid"])
+        _write_xid(record, faults["gpu-xid"])
+    if "link-flap" in faults:
+        record["kernel_log"] += flap_lines(faults["link-flap"], str(faults["link-flap"].get("port", "rail0")))
     if "gpu-ecc" in faults:
         gpu = record["gpus"][int(faults["gpu-ecc"].get("index", 0))]
         gpu["ecc_uncorrected"] = int(faults["gpu-ecc"].get("errors", 2))
@@ -72,13 +75,15 @@ def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options
     return record
 
 
-def _lose_with_xid(record: dict[str, Any], options: Options) -> None:
-    """Take a GPU off the bus, as Xid 79 tells it in the kernel's log."""
-    lost = int(options.get("index", len(record["gpus"]) - 1))
-    record["xids"] = [
-        {"code": int(options.get("code", 79)), "pci": gpu["pci"]} for gpu in record["gpus"] if gpu["index"] == lost
-    ]
-    record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
+def _write_xid(record: dict[str, Any], options: Options) -> None:
+    """Write an Xid of one GPU into the kernel's log; Xid 79 takes the GPU off the bus too."""
+    index = int(options.get("index", len(record["gpus"]) - 1))
+    code = int(options.get("code", LOST))
+    for gpu in (gpu for gpu in record["gpus"] if gpu["index"] == index):
+        record["xids"] = [{"code": code, "pci": gpu["pci"]}]
+        record["kernel_log"] += xid_lines(options, gpu["pci"])
+    if code == LOST:
+        record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != index]
 
 
 # -- links ------------------------------------------------------------------------------------------------------
@@ -193,7 +198,12 @@ FAULTS: Mapping[str, Fault] = {
         "a GPU has uncorrectable ECC errors (--set index=, errors=)", _write_faulty_hardware, _write_faulty_hardware
     ),
     "gpu-xid": Fault(
-        "one GPU fell off the bus, and the kernel's log has its Xid (--set index=, code=)",
+        "the kernel's log has an Xid of a GPU, which falls off the bus with 79 (--set index=, code=79, count=)",
+        _write_faulty_hardware,
+        _write_faulty_hardware,
+    ),
+    "link-flap": Fault(
+        "the kernel's log tells of a port that goes down and up (--port, --set count=6)",
         _write_faulty_hardware,
         _write_faulty_hardware,
     ),
@@ -239,7 +249,7 @@ def inject(target: Target, name: str, options: Options) -> None:
         guests = ", ".join(node.name for node in target.plan.nodes if is_guest(node)) or "none"
         what = f"{name} needs a whole machine, which boots over the network and has a clock and disks of its own"
         raise SimError(target.node.name, what, f"it is a {target.machine.kind}; guests: {guests}", "choose a guest")
-    record_fault(target.state, target.node.name, name, options)
+    record_fault(target.state, target.node.name, name, stamped(name, options))
     if fault.apply is not None:
         _or_forget(target, name, fault.apply, options)
 

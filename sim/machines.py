@@ -173,6 +173,7 @@ def hardware_record(plan: SitePlan, node: NodePlan) -> dict[str, Any]:
         "gpus": [_gpu(node.name, index, name) for index in range(node.gpus)],
         "driver_version": DRIVER_VERSION if node.gpus else "",
         "fabric_state": "Completed",
+        "kernel_log": [],
         "sriov_totalvfs": {nic.name: VFS_PER_PORT for nic in node.nics if nic.rail is not None},
     }
 
@@ -182,6 +183,7 @@ def _gpu(host: str, index: int, name: str) -> dict[str, Any]:
         "index": index,
         "name": name,
         "uuid": f"GPU-{uuid.uuid5(NAMESPACE_UUID, f'{host}/gpu{index}')}",
+        "serial": str(1_650_000_000_000 + uuid.uuid5(NAMESPACE_UUID, f"{host}/gpu{index}").int % 10**9),
         "pci": f"00000000:{0x40 + 8 * index:02X}:00.0",
         "device_id": GPU_DEVICE_ID,
         "memory_mib": GPU_MEMORY_MIB,

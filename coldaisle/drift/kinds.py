@@ -20,8 +20,8 @@ class Kind:
     """
     One kind of fact.
 
-    `role` is the playbook that makes it true, `teller` who is asked for it. `why` says what the rule is for, where it
-    is not plain equality.
+    `role` is the playbook that makes it true (`health`: none does, it is read and never planned), `teller` who is asked
+    for it. `why` says what the rule is for, where it is not plain equality.
     """
 
     role: str
@@ -105,6 +105,10 @@ KINDS: Mapping[str, Kind] = {
     "node_ready": Kind("kubernetes", teller="cluster"),
     "label": Kind("kubernetes", teller="cluster"),
     "taints": Kind("kubernetes", "set", teller="cluster", why="a node's taints have no order"),
+    "kernel_log": Kind("health"),
+    "gpu_report": Kind("health"),
+    "ras_counts": Kind("health"),
+    "event_log": Kind("health", teller="bmc"),
     "config": Kind("fabric", teller="switch"),
     "effective": Kind("fabric", teller="switch"),
     "config_sections": Kind("fabric", teller="switch"),

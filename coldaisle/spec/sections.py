@@ -16,6 +16,7 @@ from coldaisle.spec.cluster import ClusterSpec, GpuStackSpec
 from coldaisle.spec.fabrics import FabricSpec
 from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
 from coldaisle.spec.hardware import HardwareSpec
+from coldaisle.spec.health import HealthSpec
 from coldaisle.spec.marks import Loc, Marks
 from coldaisle.spec.node_pools import NodePoolsSpec, PlacedNode, placed_nodes
 from coldaisle.spec.provisioning import ProvisioningSpec
@@ -39,6 +40,7 @@ class Sections(SpecModel):
     gpu: GpuStackSpec | None = None
     serving: ServingSpec | None = None
     autoscaling: AutoscalingSpec | None = None
+    health: HealthSpec | None = None
 
 
 class Allocations(SpecModel):
@@ -132,6 +134,11 @@ class SiteSpec:
     def autoscaling(self) -> AutoscalingSpec | None:
         """The scale of the endpoints."""
         return self.sections.autoscaling
+
+    @property
+    def health(self) -> HealthSpec | None:
+        """Answers to what nodes tell of their health; without the section, the defaults."""
+        return self.sections.health
 
     @cached_property
     def nodes(self) -> tuple[PlacedNode, ...]:

@@ -39,6 +39,17 @@ def test_faults_of_one_node_add_up(target: faults.Target) -> None:
     assert record["fabric_state"] == "In Progress"
 
 
+def test_only_xid_79_takes_the_gpu_off_the_bus(target: faults.Target) -> None:
+    """An application's Xid leaves all eight, and each of its lines is in the kernel's log, the last one now."""
+    faults.inject(target, "gpu-xid", {"code": 13, "count": 3, "index": 0, "at": 1000.0})
+    faults.inject(target, "link-flap", {"count": 2, "at": 2000.0})
+    record = faults.faulty_hardware(target.plan, target.node, active_faults(target.state, target.node.name))
+    assert len(record["gpus"]) == 8
+    assert [line["at"] for line in record["kernel_log"]] == [998.0, 999.0, 1000.0, 1997.0, 1998.0, 1999.0, 2000.0]
+    assert record["kernel_log"][0]["text"].startswith("NVRM: Xid (PCI:0000:40:00): 13, ")
+    assert record["kernel_log"][-1]["text"] == "mlx5_core 0000:98:00.0 rail0: Link up"
+
+
 def test_clearing_what_is_not_in_force_changes_nothing(target: faults.Target) -> None:
     """Taking back a fault twice is no error."""
     assert not faults.clear(target, "bmc-hang")

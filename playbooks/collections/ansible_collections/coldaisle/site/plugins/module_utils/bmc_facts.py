@@ -21,6 +21,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.secrets import read
 BESIDE = ("firmware.", "event_destination")
 """What the names of facts begin with that a BMC's system does not show (see bmc_beside)."""
 
+EVENT_LOG = "event_log"
+"""The fact of what the BMC has logged; behind a dot is the time after which (see bmc_event_log)."""
+
 ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
     "address": {"type": "str", "required": True},
     "protocol": {"type": "str", "choices": ["redfish", "ipmi"], "required": True},
@@ -77,9 +80,11 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     errors: dict[str, str] = {}
     wanted = list(names)
     beside = [name for name in wanted if name.startswith(BESIDE)]
+    logs = [name for name in wanted if name.partition(".")[0] == EVENT_LOG]
     try:
         with logged_in(params) as bmc:
-            read_over(bmc, [name for name in wanted if name not in beside], seen, errors)
+            read_over(bmc, [name for name in wanted if name not in {*beside, *logs}], seen, errors)
+            _read_logs(params, bmc, logs, seen, errors)
             if beside:
                 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
                     read_beside,
@@ -98,6 +103,18 @@ def read_over(bmc: Bmc, names: Iterable[str], seen: dict[str, Value], errors: di
     for name in names:
         try:
             seen[name] = read_fact(bmc, name).text
+        except BmcError as error:
+            errors[name] = str(error)
+
+
+def _read_logs(
+    params: dict[str, Any], bmc: Bmc, names: Iterable[str], seen: dict[str, Value], errors: dict[str, str]
+) -> None:
+    from ansible_collections.coldaisle.site.plugins.module_utils.bmc_event_log import event_log  # noqa: PLC0415
+
+    for name in names:
+        try:
+            seen[name] = event_log(params, bmc, name.partition(".")[2])
         except BmcError as error:
             errors[name] = str(error)
 

@@ -84,6 +84,14 @@ class Cluster:
         except (ApiError, httpx2.HTTPError) as error:
             raise FactError(f"cannot change node {name}: {error}") from error
 
+    def set_conditions(self, name: str, conditions: list[dict[str, str]]) -> None:
+        """Set conditions of a node's status by their types; others stay, and the kubelet leaves these alone."""
+        change: dict[str, Any] = {"status": {"conditions": conditions}}
+        try:
+            self._client.patch(Node.Status, name, change)
+        except (ApiError, httpx2.HTTPError) as error:
+            raise FactError(f"cannot set conditions of node {name}: {error}") from error
+
     def facts(self, node: Node, names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
         """Return the facts of a node, and why one could not be read: its kubelet is asked for its certificate."""
         found, errors = node_facts(node, names), {}

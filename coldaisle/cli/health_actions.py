@@ -1,0 +1,114 @@
+"""Does what was decided: drains, resets, power cycles, tickets, conditions in the cluster; each tells how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldaisle.cli.collection import use_collection
+from coldaisle.cli.health_files import add_ticket
+from coldaisle.cli.playbook import PlaybookError, has_playbook, run_playbook
+from coldaisle.health.tickets import ticket_of
+
+if TYPE_CHECKING:
+    from coldaisle.health.conditions import Condition
+    from coldaisle.health.limits import Step
+    from coldaisle.health.state import State
+    from coldaisle.health.topology import Topology
+    from coldaisle.plan.model import SitePlan
+    from coldaisle.spec.health import HealthSpec
+
+WEBHOOK_TIMEOUT_S = 20.0
+Outcome = tuple[bool, str]
+"""Whether it worked, and why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What actions are done with: the plan, what nodes share, the site's settings, and the folder of tickets."""
+
+    plan: SitePlan
+    site: Topology
+    spec: HealthSpec
+    folder: Path
+
+    def do(self, step: Step, state: State, now: float) -> Outcome:
+        """Do one step, and return how it went."""
+        if step.rung == "ticket":
+            return self._ticket(step, state, now)
+        if step.rung == "reset":
+            return self._reset(step)
+        if step.rung == "reboot":
+            return self._play("power_cycle", step.node, {"power_cycle_consent": "yes"})
+        return self._workload("drain" if step.rung == "drain" else "uncordon", step.node)
+
+    def _workload(self, playbook: str, node: str) -> Outcome:
+        """Take a node out of the cluster's service, or give it back; without a cluster there is nobody to ask."""
+        if has_playbook(playbook):
+            return self._play(playbook, node, {})
+        if self.plan.cluster is None:
+            return True, "the site has no cluster"
+        return False, f"there is no playbook {playbook}, and pods are not evicted without one"
+
+    def _reset(self, step: Step) -> Outcome:
+        pool = next(pool for pool in self.plan.pools if step.node in pool.nodes)
+        part = step.part.removeprefix("gpu ") if step.part.startswith("gpu 0") else ""
+        vendor = pool.gpu.vendor.upper() if pool.gpu else "NVIDIA"
+        return self._play("gpu_reset", step.node, {"gpu_reset_pci": part, "gpu_reset_vendor": vendor})
+
+    def _play(self, playbook: str, node: str, variables: dict[str, Any]) -> Outcome:
+        try:
+            result = run_playbook(self.plan, playbook, [node], variables)[node]
+        except PlaybookError as error:
+            return False, str(error)
+        return not result.error, result.error
+
+    def _ticket(self, step: Step, state: State, now: float) -> Outcome:
+        ladder = state.ladder(step.node)
+        if ladder is None:
+            return False, "it has no ladder"
+        ticket = ticket_of(ladder, state, self.site, now)
+        try:
+            if self.spec.ticket_webhook:
+                return _posted(self.spec.ticket_webhook, ticket.as_json())
+            add_ticket(self.folder, ticket)
+        except OSError as error:
+            return False, f"the ticket cannot be written: {error}"
+        return True, ticket.replace
+
+
+def _posted(url: str, body: dict[str, Any]) -> Outcome:
+    import httpx  # noqa: PLC0415 - only sites with a webhook need it
+
+    try:
+        answer = httpx.post(url, json=body, timeout=WEBHOOK_TIMEOUT_S)
+    except httpx.HTTPError as error:
+        return False, f"{url}: {type(error).__name__}: {error}"
+    return answer.is_success, "" if answer.is_success else f"{url} answered {answer.status_code}"
+
+
+def show_in_cluster(plan: SitePlan, conditions: Iterable[Condition], now: float) -> list[str]:
+    """Write conditions to the nodes of the site's cluster; return why some could not be written."""
+    if plan.cluster is None:
+        return []
+    use_collection()
+    from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError  # noqa: PLC0415
+    from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster  # noqa: PLC0415
+
+    by_node: dict[str, list[dict[str, str]]] = {}
+    for condition in conditions:
+        by_node.setdefault(condition.node, []).append(condition.as_kubernetes(now))
+    notes = []
+    try:
+        cluster = Cluster(plan.cluster.kubeconfig) if by_node else None
+    except FactError as error:
+        return [str(error)]
+    for node, found in by_node.items():
+        try:
+            if cluster is not None:
+                cluster.set_conditions(node, found)
+        except FactError as error:
+            notes.append(str(error))
+    return notes

@@ -1,0 +1,122 @@
+"""Runs a playbook for a command, and gives what each host told: one process, one document of results."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from coldaisle.paths import packaged, state_dir
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import SitePlan
+
+INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
+FORKS = 32
+LAST_CHARACTERS = 2000
+
+
+class PlaybookError(Exception):
+    """A playbook could not be run at all; the message is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostResult:
+    """What the tasks of a host gave, in their order; `error` says why it did not come to the end."""
+
+    results: tuple[Mapping[str, Any], ...] = ()
+    error: str = ""
+
+
+def has_playbook(name: str) -> bool:
+    """Tell whether there is a playbook of this name."""
+    return (packaged("playbooks") / f"{name}.yml").is_file()
+
+
+def run_playbook(
+    plan: SitePlan, name: str, hosts: Iterable[str], variables: Mapping[str, Any]
+) -> dict[str, HostResult]:
+    """
+    Run a playbook on some hosts of a site, and return what each of them told.
+
+    Raises:
+        PlaybookError: Ansible could not be started, or gave no results.
+    """
+    wanted = sorted(hosts)
+    with tempfile.TemporaryDirectory(prefix="coldaisle-") as folder:
+        inventory, given = _inventory(plan, Path(folder)), Path(folder) / "variables.json"
+        # Nobody else's settings: the same run wherever it is started.
+        (settings := Path(folder) / "ansible.cfg").touch()
+        given.write_text(json.dumps(dict(variables)), encoding="utf-8")
+        command = ["ansible-playbook", "-i", str(inventory), "--limit", ",".join(wanted), "--extra-vars", f"@{given}"]
+        command += ["--forks", str(FORKS), str(packaged("playbooks") / f"{name}.yml")]
+        try:
+            done = subprocess.run(
+                command, env=_environment(plan, settings), capture_output=True, text=True, check=False
+            )
+        except FileNotFoundError:
+            raise PlaybookError("there is no ansible-playbook on PATH\n  fix: run 'make setup'") from None
+    try:
+        document = json.loads(done.stdout[done.stdout.index("{") :])
+    except ValueError:
+        said = (done.stderr or done.stdout).strip()[-LAST_CHARACTERS:]
+        raise PlaybookError(f"ansible-playbook {name} ended with {done.returncode}: {said}") from None
+    return {host: _of_host(document, host) for host in wanted}
+
+
+def _inventory(plan: SitePlan, folder: Path) -> Path:
+    """Return the inventory: what the environment names (a hall's), else what the plan says."""
+    own = os.environ.get(INVENTORY_VARIABLE)
+    if own:
+        return Path(own)
+    from coldaisle.render.ansible import inventory  # noqa: PLC0415 - plans variables of all roles
+
+    file = folder / "inventory.yaml"
+    file.write_text(yaml.safe_dump(inventory(plan)), encoding="utf-8")
+    return file
+
+
+def _environment(plan: SitePlan, settings: Path) -> dict[str, str]:
+    """Return our environment for Ansible: results as one JSON document, hosts by YAML, our own collection."""
+    playbooks, sockets = packaged("playbooks"), state_dir(plan.name) / "ssh"
+    sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "ANSIBLE_"))}
+    return own | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
+        "ANSIBLE_CONFIG": str(settings),
+        "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
+        "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
+        "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
+        "ANSIBLE_INVENTORY_ENABLED": "yaml",
+        "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_TIMEOUT": "30",
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
+        "ANSIBLE_RETRY_FILES_ENABLED": "False",
+        "ANSIBLE_NOCOLOR": "True",
+    }
+
+
+def _of_host(document: Mapping[str, Any], host: str) -> HostResult:
+    tasks = [task for play in document.get("plays", []) for task in play.get("tasks", [])]
+    told = [task["hosts"][host] for task in tasks if host in task.get("hosts", {})]
+    bad = [result for result in told if result.get("failed") or result.get("unreachable")]
+    if not told:
+        return HostResult(error="it was not asked: the play has no such host")
+    return HostResult(tuple(told), _reason(bad[-1]) if bad else "")
+
+
+def _reason(result: Mapping[str, Any]) -> str:
+    """Return why a task failed: its message, with what the command said where it was one."""
+    items = [item for item in result.get("results", []) if item.get("failed")]
+    said = items[0] if items else result
+    output = str(said.get("stderr") or said.get("stdout") or "").strip()
+    lines = [str(said.get("msg", "")).strip(), *output.splitlines()[-1:]]
+    return ": ".join(line for line in lines if line) or "it failed without a message"

@@ -1,0 +1,130 @@
+"""From the facts that a node's host and BMC told to what they mean: events, parts, and what could not be told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from coldaisle.health.events import Event, pci_address
+from coldaisle.health.parsers import NotAReportError, bmc_events, kernel_events, smi_report
+from coldaisle.health.tick import Reading
+
+KERNEL_LOG, GPU_REPORT, RAS_COUNTS, EVENT_LOG = "kernel_log", "gpu_report", "ras_counts", "event_log"
+OF_HOST = frozenset({KERNEL_LOG, GPU_REPORT, RAS_COUNTS})
+"""Facts of the host itself: without one of them a node's reading is not complete."""
+
+UNNAMED_GPU = "gpu not seen before"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursors:
+    """Where the next reading of a node begins: journald's cursor, and the time of the BMC's last entry."""
+
+    kernel: str = ""
+    bmc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a node is asked for: its GPUs by the plan, whose they are, and whether its BMC is asked too."""
+
+    node: str
+    gpus: int
+    vendor: str
+    bmc: bool
+
+    def facts(self, cursors: Cursors) -> list[str]:
+        """Return the names of the facts."""
+        kinds = {"NVIDIA": [GPU_REPORT], "AMD": [RAS_COUNTS]}.get(self.vendor.upper(), []) if self.gpus else []
+        log = [f"{EVENT_LOG}.{cursors.bmc}" if cursors.bmc else EVENT_LOG] if self.bmc else []
+        return [f"{KERNEL_LOG}.{cursors.kernel}" if cursors.kernel else KERNEL_LOG, *kinds, *log]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A node's reading, where its next one begins, and what could not be told."""
+
+    reading: Reading
+    cursors: Cursors
+    notes: tuple[str, ...] = ()
+
+
+def read_node(
+    wanted: Wanted,
+    found: tuple[Mapping[str, str], Mapping[str, str]],
+    asked: tuple[float, float],
+    before: Cursors,
+    known: Mapping[str, Mapping[str, str]],
+) -> Read:
+    """
+    Return what a node told.
+
+    Args:
+        wanted: What it was asked for.
+        found: Facts that it told, and for each other one why not, by their full names.
+        asked: When asking began, and when all had answered, in seconds since 1970.
+        before: Where this reading began.
+        known: Its parts, as they were seen before.
+    """
+    at = asked[0]
+    facts = {name.partition(".")[0]: value for name, value in found[0].items()}
+    notes = [f"{name.partition('.')[0]}: {why}" for name, why in found[1].items()]
+    log, shift_s = _kernel_log(facts, asked)
+    events = kernel_events(wanted.node, log)
+    parts: Mapping[str, Mapping[str, str]] = {}
+    try:
+        if GPU_REPORT in facts:
+            report = smi_report(wanted.node, facts[GPU_REPORT], at)
+            parts = report.parts
+            events += [*report.events, *_lost(wanted, parts, known, at)]
+    except NotAReportError as error:
+        notes.append(f"{GPU_REPORT}: {error}")
+    events += _ras(wanted.node, facts.get(RAS_COUNTS, "{}"), at)
+    entries = json.loads(facts.get(EVENT_LOG, "[]"))
+    events += bmc_events(wanted.node, entries)
+    if shift_s:
+        notes.append(f"its clock is off by {-shift_s:.0f} s; the times of its lines are corrected by that")
+    complete = not any(note.partition(":")[0] in OF_HOST for note in notes)
+    after = Cursors(_cursor(facts, before), max([before.bmc, *(entry["at"] for entry in entries)]))
+    return Read(Reading(wanted.node, at, tuple(sorted(events)), complete, parts), after, tuple(notes))
+
+
+CLOCK_IS_OFF_S = 5.0
+"""A host's clock is wrong when it shows a time so far before the question, or behind the last answer."""
+
+
+def _kernel_log(facts: Mapping[str, str], asked: tuple[float, float]) -> tuple[list[tuple[float, str]], float]:
+    """Return the lines with the times of our clock, and what was added to those of the host's."""
+    if KERNEL_LOG not in facts:
+        return [], 0.0
+    body = json.loads(facts[KERNEL_LOG])
+    now = float(body["now"])
+    off_s = min(max(now, asked[0]), asked[1]) - now
+    shift_s = off_s if abs(off_s) > CLOCK_IS_OFF_S else 0.0
+    return [(float(stamp) + shift_s, str(text)) for stamp, text in body["lines"]], shift_s
+
+
+def _cursor(facts: Mapping[str, str], before: Cursors) -> str:
+    return str(json.loads(facts[KERNEL_LOG])["cursor"]) if KERNEL_LOG in facts else before.kernel
+
+
+def _lost(wanted: Wanted, seen: Mapping[str, object], known: Mapping[str, object], at: float) -> Iterator[Event]:
+    """Yield planned GPUs that are not there, by the slots that were seen before; the rest have no name."""
+    lost = wanted.gpus - len(seen)
+    names = sorted(set(known) - set(seen))[: max(lost, 0)]
+    said = f"{len(seen)} of {wanted.gpus} planned GPUs are there"
+    for part in names:
+        yield Event(wanted.node, part, "gpu-lost", "missing", 1, at, said, state=True)
+    if lost > len(names):
+        yield Event(wanted.node, UNNAMED_GPU, "gpu-lost", "missing", lost - len(names), at, said, state=True)
+
+
+def _ras(node: str, text: str, at: float) -> Iterator[Event]:
+    """Yield AMD's counters that are not 0: `ue` are uncorrected errors, `ce` corrected ones."""
+    for address, blocks in json.loads(text).items():
+        for counter, code in (("ue", "uncorrected"), ("ce", "corrected")):
+            told = {block: counts.get(counter, 0) for block, counts in blocks.items()}
+            if total := sum(told.values()):
+                said = ", ".join(f"{block} {count}" for block, count in sorted(told.items()) if count)
+                yield Event(node, f"gpu {pci_address(address)}", "ras", code, total, at, said, state=True)

@@ -1,0 +1,93 @@
+"""What a host and a BMC told, as a reading: what is missing, whose clock is wrong, where the next one begins."""
+
+from __future__ import annotations
+
+import json
+
+from coldaisle.health.readings import UNNAMED_GPU, Cursors, Wanted, read_node
+from tests.unit.health.sites import T0
+
+NVIDIA = Wanted("r01-n01", 2, "NVIDIA", bmc=True)
+ASKED = (T0, T0 + 60)
+SEEN = {f"gpu 0000:{slot}:00.0": {"serial": slot} for slot in ("40", "48")}
+
+
+def kernel_log(*lines: tuple[float, str], now: float = T0) -> str:
+    """Return the fact of a host's kernel log."""
+    return json.dumps({"lines": lines, "cursor": "s=1;i=2", "now": now, "cut": False})
+
+
+def report(*slots: str) -> str:
+    """Return a report of healthy GPUs in these slots."""
+    gpus = "".join(f'<gpu id="00000000:{slot}:00.0"><serial>{slot}</serial></gpu>' for slot in slots)
+    return f"<nvidia_smi_log>{gpus}</nvidia_smi_log>"
+
+
+def test_a_lost_gpu_is_named_by_the_slot_that_was_seen_before() -> None:
+    """One of two planned GPUs is gone, and it is known which; of a node never seen whole it is not."""
+    facts = {"kernel_log": kernel_log(), "gpu_report": report("40"), "event_log": "[]"}
+    read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
+    assert [(it.part, it.kind, it.count) for it in read.reading.events] == [("gpu 0000:48:00.0", "gpu-lost", 1)]
+    strange = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), {})
+    assert [(it.part, it.count) for it in strange.reading.events] == [(UNNAMED_GPU, 1)]
+    assert read.reading.complete
+
+
+def test_what_a_host_does_not_tell_makes_its_reading_incomplete() -> None:
+    """A driver that does not answer is no node without errors; a silent BMC leaves the host's reading whole."""
+    errors = {"gpu_report": "nvidia-smi ended with 9", "event_log.2026": "the BMC did not answer"}
+    read = read_node(NVIDIA, ({"kernel_log": kernel_log()}, errors), ASKED, Cursors("c", "2026"), SEEN)
+    assert not read.reading.complete
+    assert read.notes == ("gpu_report: nvidia-smi ended with 9", "event_log: the BMC did not answer")
+    assert read.cursors == Cursors("s=1;i=2", "2026")
+    facts = {"kernel_log": kernel_log(), "gpu_report": report("40", "48")}
+    assert read_node(NVIDIA, (facts, {"event_log": "silent"}), ASKED, Cursors(), SEEN).reading.complete
+
+
+def test_a_clock_that_is_off_is_corrected_and_told() -> None:
+    """A host an hour behind tells of an Xid of a minute ago: that is when it was."""
+    xid = "NVRM: Xid (PCI:0000:40:00): 79, GPU has fallen off the bus."
+    facts = {"kernel_log": kernel_log((T0 - 3660, xid), now=T0 - 3600), "gpu_report": report("40", "48")}
+    read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
+    assert [it.seen_at for it in read.reading.events] == [T0 - 60]
+    assert read.notes == ("its clock is off by -3600 s; the times of its lines are corrected by that",)
+
+
+def test_a_host_that_takes_its_time_has_no_wrong_clock() -> None:
+    """Its clock shows a time between the question and the last answer of all hosts."""
+    line = (T0 + 40, "NVRM: Xid (PCI:0000:40:00): 13, pid=1")
+    facts = {"kernel_log": kernel_log(line, now=T0 + 50), "gpu_report": report("40", "48")}
+    read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
+    assert (read.notes, [it.seen_at for it in read.reading.events]) == ((), [T0 + 40])
+
+
+def test_amds_counters_are_events_of_their_gpu() -> None:
+    """Blocks add up; what is 0 is nothing."""
+    counts = {
+        "0000:c3:00.0": {"umc": {"ue": 2, "ce": 0}, "gfx": {"ue": 1, "ce": 0}},
+        "0000:83:00.0": {"umc": {"ue": 0}},
+    }
+    facts = {"kernel_log": kernel_log(), "ras_counts": json.dumps(counts)}
+    read = read_node(Wanted("r01-n01", 2, "AMD", bmc=False), (facts, {}), ASKED, Cursors(), {})
+    assert [(it.part, it.code, it.count, it.text) for it in read.reading.events] == [
+        ("gpu 0000:c3:00.0", "uncorrected", 3, "gfx 1, umc 2")
+    ]
+
+
+def test_the_next_reading_asks_for_what_is_new() -> None:
+    """Facts carry the cursors; a node without GPUs is not asked for any."""
+    assert NVIDIA.facts(Cursors()) == ["kernel_log", "gpu_report", "event_log"]
+    assert NVIDIA.facts(Cursors("s=1", "2026")) == ["kernel_log.s=1", "gpu_report", "event_log.2026"]
+    assert Wanted("r01-n01", 0, "", bmc=False).facts(Cursors()) == ["kernel_log"]
+
+
+def test_the_bmcs_cursor_is_the_time_of_its_last_entry() -> None:
+    """Entries that are no events move it too."""
+    entries = [
+        {"at": "2026-11-28T16:00:00+00:00", "severity": "critical", "text": "CPU 1: IERR", "source": "SEL"},
+        {"at": "2026-11-28T16:05:00+00:00", "severity": "ok", "text": "power on", "source": "SEL"},
+    ]
+    facts = {"kernel_log": kernel_log(), "gpu_report": report("40", "48"), "event_log": json.dumps(entries)}
+    read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
+    assert read.cursors.bmc == "2026-11-28T16:05:00+00:00"
+    assert [it.code for it in read.reading.events] == ["processor-critical"]
