@@ -121,15 +121,27 @@ class Plays:
         if old.on_delete == "forget":
             self._say(urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
             return
+        hosts = self._to_undo(old)
+        if not hosts:
+            self._say(urn, "its hosts are retired or in maintenance; only their record goes")
+            return
         undo = f"undo/{old.playbook}"
         if not (playbooks_dir() / f"{undo}.yml").is_file():
             raise PlayError(
                 f"playbook {old.playbook} has no undo (playbooks/{undo}.yml), so its hosts would stay as they are\n"
                 f"  fix: set on_delete='forget' on this Play and run 'up' once, if that is what you want"
             )
-        trouble = (await self._run(urn, old, undo, sorted(old.hosts), timeout_s)).trouble
+        trouble = (await self._run(urn, old, undo, hosts, timeout_s)).trouble
         if trouble:
             raise PlayError("\n".join(why.reason(host) for host, why in sorted(trouble.items())))
+
+    def _to_undo(self, old: PlayInputs) -> list[str]:
+        """Return the hosts of a play that an undo concerns: not who is retired, and not who is left alone."""
+        try:
+            retired = self._site(old.site).retired
+        except SiteProblemError:
+            retired = frozenset()
+        return sorted(old.hosts.keys() - retired - changes.left_alone(old).keys())
 
     def cancel(self) -> None:
         """Ask what is running to stop. The engine calls this at the end of every good run, too."""
@@ -157,7 +169,7 @@ class Plays:
             seen = {host: facts for host, facts in seen.items() if host not in targets} | now
             trouble = {host: why for host, why in trouble.items() if host not in targets} | result.trouble | wrong
             self._remember_unread(new.site, resource_id, ())
-        outputs = new.outputs(dict(sorted(seen.items())))
+        outputs = new.outputs(dict(sorted((seen | changes.left_alone(new)).items())))
         if trouble:
             lines = [why.reason(host) for host, why in sorted(trouble.items())]
             raise InitFailedError(resource_id, outputs, lines, new.outputs(new.hosts))
