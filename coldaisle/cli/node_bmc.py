@@ -14,7 +14,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import ( 
     read_bmc,
     read_parts,
 )
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of  # noqa: E402
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import myself, power_of  # noqa: E402
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc  # noqa: E402
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError  # noqa: E402
 
@@ -27,6 +27,8 @@ OFF_FOR_GOOD: Mapping[str, str] = {"power_policy": "always-off", "boot_order": "
 """What keeps a machine from coming back by itself: not when its feed returns, and not over the network."""
 
 POWER_TIMEOUT_S = 60.0
+
+__all__ = ["BmcRefusedError", "myself", "parts_of_node", "power_of_node", "turn_off_for_good"]
 
 Parts = dict[str, list[dict[str, Any]]]
 

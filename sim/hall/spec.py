@@ -52,6 +52,7 @@ def sections(nodes: int, name: str, *, serials: bool = False) -> dict[str, Any]:
             "ntp_servers": ["100.97.255.254"],
             "admin_user": "ops",
             "admin_key_file": f"~/.local/state/coldaisle/{name}-hall/keys/id_ed25519",
+            "bmc_ca_file": f"~/.local/state/coldaisle/{name}-hall/pki/ca.crt",
             "bmc_credentials": f"file:~/.local/state/coldaisle/{name}-hall/secrets/bmc.yaml",
         },
         "catalog": _catalog(),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +71,10 @@ def reached(start: State | None) -> set[State]:
         found |= new
         open_ends += new
     return found
+
+
+def test_the_picture_in_the_docs_is_the_table() -> None:
+    """The state picture of docs/life.md has the steps that there are, and no other."""
+    text = (Path(__file__).parents[3] / "docs/life.md").read_text(encoding="utf-8")
+    drawn = set(re.findall(r"^    (\S+) --> (\S+)$", text, flags=re.MULTILINE))
+    assert drawn == {(was or "[*]", state) for was, states in NEXT.items() for state in states}
