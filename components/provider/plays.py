@@ -151,13 +151,13 @@ class Plays:
         self, urn: str, resource_id: str, old: PlayInputs | None, new: PlayInputs, timeout_s: float
     ) -> Properties:
         """Make the hosts as planned; return the outputs."""
-        targets = changes.hosts_to_run(old, new)
+        targets, alone = changes.hosts_to_run(old, new), changes.left_alone(new)
         seen: Hosts = {
             host: _owned(old.hosts[host], new.hosts[host]) for host in new.hosts if old and host not in targets
         }
         trouble: dict[str, Trouble] = {}
         if not targets:  # the last read could not tell
-            targets = sorted(new.hosts.keys() & self._unread(new.site, resource_id))
+            targets = sorted((new.hosts.keys() - alone.keys()) & self._unread(new.site, resource_id))
             seen = {host: facts for host, facts in seen.items() if host not in targets}
         if not targets:  # nor is it known of which: look again, and repair what is not as planned
             seen, trouble = self._judge(new, await self._read(new, new.hosts), sorted(new.hosts))
@@ -169,7 +169,7 @@ class Plays:
             seen = {host: facts for host, facts in seen.items() if host not in targets} | now
             trouble = {host: why for host, why in trouble.items() if host not in targets} | result.trouble | wrong
             self._remember_unread(new.site, resource_id, ())
-        outputs = new.outputs(dict(sorted((seen | changes.left_alone(new)).items())))
+        outputs = new.outputs(dict(sorted((seen | alone).items())))
         if trouble:
             lines = [why.reason(host) for host, why in sorted(trouble.items())]
             raise InitFailedError(resource_id, outputs, lines, new.outputs(new.hosts))

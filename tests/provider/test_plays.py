@@ -308,6 +308,18 @@ def test_a_host_that_the_plan_leaves_alone_is_neither_run_on_nor_asked(floor: Fl
     assert outputs["hosts"] == inputs["hosts"]
 
 
+def test_a_silent_host_that_goes_into_maintenance_is_not_run_on(floor: Floor, engine: Engine) -> None:
+    """It could not be read, so the next run would begin with it; somebody took it out meanwhile, and it stays alone."""
+    outputs = applied(floor, "h1", "h2")
+    floor.write_inventory(unreachable=("h2",))
+    with pytest.raises(InitFailedError):
+        asyncio.run(engine.read(outputs, outputs))
+    floor.write_inventory()
+    alone = outputs | {"hosts": {"h1": outputs["hosts"]["h1"], "h2": {"life": "maintenance"}}}
+    assert asyncio.run(engine.update(outputs, alone))["hosts"] == alone["hosts"]
+    assert (floor.runs("h1"), floor.runs("h2")) == (0, 0)
+
+
 def test_nothing_is_undone_on_a_host_that_is_left_alone(floor: Floor, engine: Engine) -> None:
     """A play that goes away undoes the others; with nobody else, only its record goes."""
     outputs = applied(floor, "h1", "h2")

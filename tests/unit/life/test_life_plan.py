@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from coldaisle.spec.journal import LIFE, State
 from tests.unit.life.sites import move
 
 NODE = "r01-n01"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +52,22 @@ def test_playbooks_do_not_find_a_node_in_maintenance_unless_it_is_asked_for(site
     }
     asked = inventory(plan, touch=[NODE])["all"]["children"]
     assert {"nodes", "bmc_nodes", "gpu_nodes"} < {name for name, group in asked.items() if NODE in group["hosts"]}
+
+
+def test_ansible_finds_a_node_in_maintenance_when_the_environment_names_it(site: Path) -> None:
+    """COLDAISLE_TOUCH is how somebody asks for it with plain ansible-playbook."""
+    move(site, NODE, "maintenance")
+
+    def nodes(touch: str) -> list[str]:
+        program = str(Path(sys.executable).with_name("ansible-inventory"))
+        variables = {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "PYTHONPATH": str(ROOT), "COLDAISLE_TOUCH": touch}
+        command = [program, "-i", str(site), "--list"]
+        done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+        found: list[str] = json.loads(done.stdout)["nodes"]["hosts"]
+        return found
+
+    assert NODE not in nodes("")
+    assert NODE in nodes(f"r99-n01, {NODE}")
 
 
 def test_back_in_service_everything_is_as_before(site: Path) -> None:

@@ -20,8 +20,9 @@ def walks(draw: st.DrawFn) -> list[State]:
     state: State | None = None
     walk: list[State] = []
     for _ in range(draw(st.integers(1, 25))):
-        state = draw(st.sampled_from(sorted(NEXT[state])))
-        walk.append(state)
+        step: State = draw(st.sampled_from(sorted(NEXT[state])))
+        walk.append(step)
+        state = step
     return walk
 
 
