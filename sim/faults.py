@@ -19,6 +19,7 @@ from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
 from sim.machines import Machine, hardware_record
 from sim.network import Wiring, is_guest, wiring
+from sim.parts import serial_of
 from sim.power import write_hardware
 from sim.shell import find, run
 from sim.state import HALL_MARK, State, read_json, write_json
@@ -59,6 +60,12 @@ def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options
     if "gpu-missing" in faults:
         lost = int(faults["gpu-missing"].get("index", len(record["gpus"]) - 1))
         record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
+    if "gpu-replaced" in faults:
+        gpu = next(gpu for gpu in record["gpus"] if gpu["index"] == int(faults["gpu-replaced"].get("index", 0)))
+        gpu["serial"] = str(faults["gpu-replaced"].get("serial", serial_of(node.name, "a new GPU")))
+    if "dimm-missing" in faults:
+        slot = str(faults["dimm-missing"].get("slot", record["dimms"][-1]["slot"]))
+        record["dimms"] = [dimm for dimm in record["dimms"] if dimm["slot"] != slot]
     if "gpu-xid" in faults:
         _write_xid(record, faults["gpu-xid"])
     if "link-flap" in faults:
@@ -193,6 +200,12 @@ FAULTS: Mapping[str, Fault] = {
         "one GPU fell off the bus (--set index=; the last one by default)",
         _write_faulty_hardware,
         _write_faulty_hardware,
+    ),
+    "gpu-replaced": Fault(
+        "another GPU is in a slot (--set index=, serial=)", _write_faulty_hardware, _write_faulty_hardware
+    ),
+    "dimm-missing": Fault(
+        "a memory module is gone (--set slot=; the last one by default)", _write_faulty_hardware, _write_faulty_hardware
     ),
     "gpu-ecc": Fault(
         "a GPU has uncorrectable ECC errors (--set index=, errors=)", _write_faulty_hardware, _write_faulty_hardware

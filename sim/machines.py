@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from coldaisle.plan.model import NodePlan, SitePlan
 from sim.image import kubelet
 from sim.network import guest_mtu_bytes, is_guest
+from sim.parts import dimms, gpu_slot, serial_of
 from sim.state import State
 
 GUEST_MEMORY_MIB = 768
@@ -165,7 +166,7 @@ def _service_host(plan: SitePlan, state: State, layers: Sequence[Path]) -> Machi
 
 
 def hardware_record(plan: SitePlan, node: NodePlan) -> dict[str, Any]:
-    """Return what the stand-ins of a node's host report: GPUs, driver, fabric and virtual functions."""
+    """Return what a node's host and BMC report: GPUs, driver, fabric, virtual functions, memory modules, serials."""
     pool = next((pool for pool in plan.pools if pool.name == node.pool), None)
     gpu = pool.gpu if pool else None
     name = PRODUCT_NAMES.get(gpu.model, gpu.model) if gpu else ""
@@ -174,6 +175,8 @@ def hardware_record(plan: SitePlan, node: NodePlan) -> dict[str, Any]:
         "driver_version": DRIVER_VERSION if node.gpus else "",
         "fabric_state": "Completed",
         "kernel_log": [],
+        "serial": serial_of(node.name),
+        "dimms": dimms(node.name),
         "sriov_totalvfs": {nic.name: VFS_PER_PORT for nic in node.nics if nic.rail is not None},
     }
 
@@ -181,9 +184,10 @@ def hardware_record(plan: SitePlan, node: NodePlan) -> dict[str, Any]:
 def _gpu(host: str, index: int, name: str) -> dict[str, Any]:
     return {
         "index": index,
+        "slot": gpu_slot(index),
+        "serial": serial_of(host, gpu_slot(index)),
         "name": name,
         "uuid": f"GPU-{uuid.uuid5(NAMESPACE_UUID, f'{host}/gpu{index}')}",
-        "serial": str(1_650_000_000_000 + uuid.uuid5(NAMESPACE_UUID, f"{host}/gpu{index}").int % 10**9),
         "pci": f"00000000:{0x40 + 8 * index:02X}:00.0",
         "device_id": GPU_DEVICE_ID,
         "memory_mib": GPU_MEMORY_MIB,

@@ -99,7 +99,7 @@ class Hall:
 
 
 @contextmanager
-def hall(nodes: int, kind: Kind = "light", name: str = "") -> Iterator[Hall]:
+def hall(nodes: int, kind: Kind = "light", name: str = "", *, serials: bool = False) -> Iterator[Hall]:
     """
     Start a hall of `nodes` machines, and take all of it away at the end.
 
@@ -108,7 +108,7 @@ def hall(nodes: int, kind: Kind = "light", name: str = "") -> Iterator[Hall]:
     name = name or f"h{os.getpid() % 100000}x{next(_numbers)}"
     state = hall_site.state_of(name)
     with tempfile.TemporaryDirectory(prefix="ch") as folder:
-        site = spec.write(Path(folder) / "site", nodes, name)
+        site = spec.write(Path(folder) / "site", nodes, name, serials=serials)
         wanted = Wanted(kind=kind)
         try:
             plan = open_site(site).plan

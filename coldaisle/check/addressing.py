@@ -105,7 +105,7 @@ def _addresses(spec: SiteSpec, plan: SitePlan) -> Iterator[tuple[Loc, str, str]]
             yield ("addressing", name, "gateway"), f"the gateway of {pool.subnet}", pool.gateway
     if plan.provisioning:
         yield ("provisioning", "host_address"), plan.provisioning.host, plan.provisioning.host_address
-    for node in plan.nodes:
+    for node in (*plan.nodes, *plan.retired):
         yield ("addressing", "management"), node.name, node.management_address
         if node.bmc:
             yield ("addressing", "bmc"), f"the BMC of {node.name}", node.bmc.address

@@ -96,7 +96,7 @@ def _macs(spec: SiteSpec) -> Iterator[tuple[Loc, str]]:
 
 def check_hardware_ports(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """The delivery list names ports that the node's system has."""
-    systems = {node.name: node.system for node in plan.nodes}
+    systems = {node.name: node.system for node in (*plan.nodes, *plan.retired)}
     for name, hardware in spec.hardware.items():
         system = spec.catalog.systems[systems[name]]
         named = [("macs", port) for port in hardware.macs] + [("guids", port) for port in hardware.guids]
@@ -169,7 +169,7 @@ def check_gpu_settings(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
 def check_rdma_fabric(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     """RDMA settings fit the fabric that the pool's rails are on."""
     kinds: dict[str, set[str]] = defaultdict(set)
-    for node in plan.nodes:
+    for node in (*plan.nodes, *plan.retired):
         kinds[node.pool] |= {plan.fabrics[nic.fabric].kind for nic in node.nics if nic.rail is not None and nic.fabric}
     for name, pool in spec.node_pools.items():
         if pool.rdma is None or pool.rdma.mode in kinds[name]:

@@ -12,6 +12,7 @@ from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
 from coldaisle.check.host_settings import HOST_SETTINGS_CHECKS
 from coldaisle.check.install import INSTALL_CHECKS, check_disk_serials
+from coldaisle.check.life import LIFE_CHECKS
 from coldaisle.check.overlay import OVERLAY_CHECKS
 from coldaisle.check.power import POWER_CHECKS, feeds
 from coldaisle.check.rollout import ROLLOUT_CHECKS
@@ -33,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
     nodes.check_pool_counts,
     nodes.check_gpu_settings,
     nodes.check_rdma_fabric,
+    *LIFE_CHECKS,
     *INSTALL_CHECKS,
     bmc.check_bmc_settings,
     firmware.check_firmware,

@@ -41,6 +41,7 @@ def drift(  # noqa: PLR0913 - options of a command
     """
     Ask every host, BMC and the cluster, and compare what they say with the plan. Changes nothing, the state included.
 
+    Nodes in maintenance or repair (coldaisle node) are in the report and do not count; a retired one that is on does.
     Drift that is known is listed in drift/ignore.yaml of the site's folder, each entry with a reason and a last day.
 
     Exit status: 0 as planned, 1 the comparison failed, 2 wrong usage, 3 something did not answer, 5 drift or changes.
@@ -57,7 +58,7 @@ def drift(  # noqa: PLR0913 - options of a command
         raise typer.Exit(ExitCode.INVALID) from None
     taken_at = datetime.now(UTC)
     found = _with_ages(_preview(stack or Path(site).name, taken_at), Path(site).name)
-    report = ignore.apply(found, known, taken_at.date())
+    report = ignore.apply(_with_life(found, site), known, taken_at.date())
     _print(report, as_json=as_json, markdown=markdown, junit=junit)
     code = exit_code(report)
     raise typer.Exit(terraform_code(code) if detailed_exitcode else code)
@@ -95,6 +96,19 @@ def _preview(stack: str, taken_at: datetime) -> Report:
         preview = {}
     report = report_of(preview, stack, asked)
     return report if done.returncode in (NO_CHANGES, EXPECTED_NONE) else _failed(report, done)
+
+
+def _with_life(report: Report, site: str) -> Report:
+    """Mark what is found on nodes that somebody works on, and look at those that are retired."""
+    from coldaisle.spec import site_folder  # noqa: PLC0415
+    from coldaisle.spec.journal import JOURNAL_FILE  # noqa: PLC0415
+
+    folder = site_folder(site)
+    if not (folder / JOURNAL_FILE).is_file():
+        return report
+    from coldaisle.cli.drift_life import with_life  # noqa: PLC0415 - only where nodes have a life
+
+    return with_life(report, folder)
 
 
 def _with_ages(report: Report, site: str) -> Report:

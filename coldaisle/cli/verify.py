@@ -61,7 +61,7 @@ def cabling(site: Site, *, seen: Seen, device: Device = None, as_json: AsJson = 
     cables = wanted(spec, plan)
     if device is not None and device not in cables.devices:
         _refuse([f"there is no device {device} in the plan of {plan.name}"])
-    report = compare(cables, _answers(cables, seen, device), device)
+    report = compare(cables, answers_of(cables, seen, device), device)
     if as_json:
         from coldaisle.plan import plan_hash  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ def _refuse(problems: Sequence[str]) -> None:
     raise typer.Exit(ExitCode.INVALID)
 
 
-def _answers(cables: Wanted, seen: Sequence[str], device: str | None) -> list[Answer]:
+def answers_of(cables: Wanted, seen: Sequence[str], device: str | None) -> list[Answer]:
     """Return what each file tells; every file that cannot be used is told at once."""
     from coldaisle.verify import UnknownFormatError  # noqa: PLC0415
 

@@ -68,14 +68,16 @@ def compare(plan: SitePlan, found: Sequence[Found], asked: Iterable[str]) -> Com
     Compare what was found with the plan.
 
     A planned BMC is silent only where its address was asked; one is known by its MAC address before its address, since
-    a BMC in the wrong rack unit gets its neighbour's place and not its neighbour's identity.
+    a BMC in the wrong rack unit gets its neighbour's place and not its neighbour's identity. That of a retired node may
+    answer as long as it has power, and may be gone.
 
     Args:
         plan: The site's plan.
         found: The BMCs that answered.
         asked: The addresses that were asked.
     """
-    planned = [(node.name, node.bmc.address.partition("/")[0], node.bmc.mac) for node in plan.nodes if node.bmc]
+    everyone, retired = (*plan.nodes, *plan.retired), {node.name for node in plan.retired}
+    planned = [(node.name, node.bmc.address.partition("/")[0], node.bmc.mac) for node in everyone if node.bmc]
     by_mac = {bmc.mac: bmc for bmc in found if bmc.mac}
     by_address = {bmc.address: bmc for bmc in found}
     looked_at, others_macs = set(asked), {mac for _, _, mac in planned if mac}
@@ -86,7 +88,7 @@ def compare(plan: SitePlan, found: Sequence[Found], asked: Iterable[str]) -> Com
         here = there if there and there.mac not in others_macs - {mac} else None
         bmc = (by_mac.get(mac) if mac else None) or here
         if bmc is None:
-            if address in looked_at:
+            if address in looked_at and node not in retired:
                 places.append(Place("silent", node, address, mac, None))
             continue
         used.add(bmc.address)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldaisle.drift.equality import Fact, same
+from coldaisle.spec.journal import LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +40,8 @@ class CouldNotTell:
 
 Answer = Same | Drifted | CouldNotTell
 
-NOT_FACTS = frozenset({"varsDigest"})
-"""Keys beside a host's facts that say what was applied; no host can be asked for them."""
+NOT_FACTS = frozenset({"varsDigest", LIFE})
+"""Keys beside a host's facts that say what was applied, or why nothing is; no host can be asked for them."""
 
 
 def compare(

@@ -19,6 +19,7 @@ _TITLES: dict[Kind, str] = {
     "drifted": "Drifted: the site has changed",
     "pending": "Pending: the plan has changed, or the last run did not finish",
     "could-not-tell": "Could not tell",
+    "in-maintenance": "In maintenance: somebody works on it, so it does not count",
     "ignored": "Ignored",
 }
 
@@ -33,6 +34,7 @@ def said(item: Item, as_of: str | None = None) -> str:
         text = answer.why + (f" ({', '.join(filter(None, times))})" if any(times) else "")
     else:
         text = "as planned"
+    text += f"; {item.left_alone}" if item.left_alone else ""
     return text + (f"; ignored: {item.ignored_because}" if item.ignored_because else "")
 
 
@@ -88,6 +90,7 @@ def _item_json(item: Item) -> dict[str, Any]:
         found |= {"planned": item.answer.planned, "seen": item.answer.seen}
     if isinstance(item.answer, CouldNotTell):
         found |= {"why": item.answer.why, "since": item.answer.since}
+    found |= {"in_maintenance": item.left_alone} if item.left_alone else {}
     return found | ({"ignored_because": item.ignored_because} if item.ignored_because else {})
 
 
@@ -134,7 +137,7 @@ def as_junit(report: Report) -> str:
     suite = ET.Element("testsuite", name=f"drift {report.stack}", timestamp=report.taken_at)
     suite.set("failures", str(counts["drifted"] + counts["pending"]))
     suite.set("errors", str(counts["could-not-tell"] + len(report.errors)))
-    suite.set("skipped", str(counts["ignored"]))
+    suite.set("skipped", str(counts["ignored"] + counts["in-maintenance"]))
     touched = {item.resource for item in report.items}
     for resource in sorted(report.same.keys() - touched):
         ET.SubElement(suite, "testcase", classname="resource", name=resource)
@@ -148,4 +151,4 @@ def as_junit(report: Report) -> str:
 
 
 def _junit_tag(item: Item) -> str:
-    return {"ignored": "skipped", "could-not-tell": "error"}.get(item.kind, "failure")
+    return {"ignored": "skipped", "in-maintenance": "skipped", "could-not-tell": "error"}.get(item.kind, "failure")

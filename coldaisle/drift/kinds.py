@@ -33,6 +33,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "power": Kind("bmc", teller="bmc"),
     "boot_order": Kind("bmc", teller="bmc"),
+    "power_policy": Kind("bmc", teller="bmc"),
     "power_limit_w": Kind("bmc", teller="bmc"),
     "boot_mode": Kind("bmc", teller="bmc"),
     "secure_boot": Kind("bmc", teller="bmc"),

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from coldaisle.drift.answers import Answer
 
-Kind = Literal["drifted", "pending", "could-not-tell", "ignored"]
-KINDS: tuple[Kind, ...] = ("drifted", "pending", "could-not-tell", "ignored")
+Kind = Literal["drifted", "pending", "could-not-tell", "in-maintenance", "ignored"]
+KINDS: tuple[Kind, ...] = ("drifted", "pending", "could-not-tell", "in-maintenance", "ignored")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,8 @@ class Item:
     One thing that is not as planned, or of which that is not known.
 
     `pending` tells a plan that has not been applied yet from a site that has changed by itself. `operation` is what
-    `up` would do to the resource. `host` is None for things that are no host's.
+    `up` would do to the resource. `host` is None for things that are no host's. `left_alone` says who works on the
+    host, where that is why it does not count.
     """
 
     layer: str
@@ -32,12 +33,15 @@ class Item:
     operation: str
     pending: bool = False
     ignored_because: str | None = None
+    left_alone: str | None = None
 
     @property
     def kind(self) -> Kind:
         """Return how the item counts."""
         if self.ignored_because is not None:
             return "ignored"
+        if self.left_alone is not None:
+            return "in-maintenance"
         if hasattr(self.answer, "why"):
             return "could-not-tell"
         return "pending" if self.pending else "drifted"

@@ -9,9 +9,10 @@ from coldaisle.spec.sections import SiteSpec
 
 def handed_out(spec: SiteSpec, plan: SitePlan) -> dict[str, dict[str, str]]:
     """Return what `allocations.yaml` has to hold after a plan: what was given before, and what the plan handed out."""
+    everyone = (*plan.nodes, *plan.retired)  # who is retired keeps what it has: nobody else is to get it
     found = {
-        "management": {node.name: node.management_address for node in plan.nodes},
-        "bmc": {node.name: node.bmc.address for node in plan.nodes if node.bmc},
+        "management": {node.name: node.management_address for node in everyone},
+        "bmc": {node.name: node.bmc.address for node in everyone if node.bmc},
         **fabric_numbers(spec),
     }
     given = spec.allocations

@@ -10,7 +10,7 @@ from typing import Literal, cast
 from coldaisle.plan.allocations import hand_out
 from coldaisle.plan.install import consent_of, disks_of, is_installed
 from coldaisle.plan.management import DEFAULT_MTU_BYTES, boot_nic, management_addresses, management_interface
-from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan
+from coldaisle.plan.model import BmcPlan, CablePlan, End, FabricPlan, NicPlan, NodePlan, PartsPlan
 from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.spec.bmc import BmcSettings
 from coldaisle.spec.catalog import System, SystemNic
@@ -121,7 +121,17 @@ def _plan_node(context: _Context, node: PlacedNode) -> NodePlan:
         power_limit_w=context.power_limits[node.pool],
         disks=disks_of(pool.install, hardware),
         wipe_consent=consent_of(pool.install, node.name),
+        parts=_parts(hardware),
+        state=spec.journal.states.get(node.name),
     )
+
+
+def _parts(hardware: NodeHardware) -> PartsPlan | None:
+    """Return the delivered parts; None where the delivery list names no serial."""
+    if not (hardware.serial or hardware.gpus or hardware.dimms):
+        return None
+    gpus, dimms = dict(sorted(hardware.gpus.items())), dict(sorted(hardware.dimms.items()))
+    return PartsPlan(serial=hardware.serial, gpus=gpus, dimms=dimms)
 
 
 def _nics(

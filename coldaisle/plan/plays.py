@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from coldaisle.plan.host_facts import gpu_facts, os_facts, rdma_facts
 from coldaisle.plan.kubelet import digest, kubelet_config_text
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, SitePlan, SwitchPlan
+from coldaisle.spec.journal import LIFE, UNTOUCHED
 
 DEFAULT_MTU_BYTES = 1500
 """What every Ethernet port has of itself (IEEE 802.3)."""
@@ -83,7 +84,7 @@ def host_facts(plan: SitePlan, node: NodePlan) -> dict[str, Facts]:
 
 
 def _pool_plays(plan: SitePlan, pool: PoolPlan, first_after: tuple[str, ...]) -> Iterator[PlayPlan]:
-    facts = {node.name: host_facts(plan, node) for node in plan.nodes if node.pool == pool.name}
+    facts = {node.name: _facts_or_state(plan, node) for node in plan.nodes if node.pool == pool.name}
     after = first_after
     for verb in VERBS:
         hosts = {name: by_verb[verb] for name, by_verb in facts.items() if verb in by_verb}
@@ -92,6 +93,16 @@ def _pool_plays(plan: SitePlan, pool: PoolPlan, first_after: tuple[str, ...]) ->
             rollout = None if verb == "verify" else pool.rollout  # it changes nothing
             yield PlayPlan(name=name, playbook=verb, facts=hosts, after=after, rollout=rollout)
             after = (name,)
+
+
+def _facts_or_state(plan: SitePlan, node: NodePlan) -> dict[str, Facts]:
+    """
+    Return, by playbook, the facts of a node, or its state where no play may touch it.
+
+    It stays in its plays: a host that left one would be undone with it, and its record would be gone when it is back.
+    """
+    found = host_facts(plan, node)
+    return {verb: {LIFE: str(node.state)} for verb in found} if node.state in UNTOUCHED else found
 
 
 def _pxe_play(plan: SitePlan) -> Iterator[PlayPlan]:

@@ -15,13 +15,15 @@ from coldaisle.plan.nodes import plan_nodes
 from coldaisle.plan.plays import plan_plays
 from coldaisle.plan.serving import plan_endpoints
 from coldaisle.plan.survival import plan_survival
+from coldaisle.spec.journal import RETIRED
 from coldaisle.spec.sections import SiteSpec
 
 
 def plan_site(spec: SiteSpec) -> SitePlan:
     """Return everything that follows from a spec. Pure: no clock, no chance, no files."""
     fabrics = plan_fabrics(spec)
-    nodes = plan_nodes(spec, fabrics)
+    everyone = plan_nodes(spec, fabrics)
+    nodes = tuple(node for node in everyone if node.state != RETIRED)
     endpoints, facility = plan_endpoints(spec), plan_facility(spec, fabrics)
     plan = SitePlan(
         name=spec.site.name,
@@ -38,5 +40,6 @@ def plan_site(spec: SiteSpec) -> SitePlan:
         plays=(),
         admin_private_key_file=spec.site.admin_key_file,
         survival=plan_survival(spec, fabrics, facility),
+        retired=tuple(node for node in everyone if node.state == RETIRED),
     )
     return replace(plan, plays=plan_plays(plan))

@@ -8,7 +8,7 @@ a value reaches a role from the plan or not at all. Secrets are named (`file:`, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from coldaisle.plan.rollout import shared_of
 from coldaisle.render import boot, host_files
 from coldaisle.render.files import HostFile, bare_address, files_digest
 from coldaisle.render.switch_facts import PREFIX, applied_configs, effective_facts
+from coldaisle.spec.journal import UNTOUCHED
 
 Vars = dict[str, Any]
 
@@ -57,16 +58,26 @@ def code_digest(playbook: str) -> str:
     return total.hexdigest()
 
 
-def inventory(plan: SitePlan) -> Vars:
-    """Return the inventory in the form of Ansible's YAML inventory plugin; each group lists its hosts in order."""
+def inventory(plan: SitePlan, touch: Collection[str] = ()) -> Vars:
+    """
+    Return the inventory in the form of Ansible's YAML inventory plugin; each group lists its hosts in order.
+
+    Args:
+        plan: The site.
+        touch: Nodes that plays may touch although their state forbids it (in maintenance, say). Others of such a state
+            are in the group `left_alone` and in none that a playbook works on.
+    """
     hosts = [node.name for node in plan.nodes]
+    alone = {node.name for node in plan.nodes if node.state in UNTOUCHED} - set(touch)
     provisioners = [plan.provisioning.host] if plan.provisioning else []
     switches = _switch_vars(plan)
-    groups: dict[str, list[str]] = {"nodes": hosts, "provisioners": provisioners, "switches": []}
+    workable = [host for host in hosts if host not in alone]
+    groups: dict[str, list[str]] = {"nodes": workable, "provisioners": provisioners, "switches": []}
     for switch, found in switches.items():
         groups.setdefault("api_switches" if "fabric_api_config" in found else "switches", []).append(switch)
     for node in plan.nodes:
-        for group in (f"pool_{node.pool}", f"rack_{node.rack}", *_verb_groups(plan, node)):
+        verbs = ("left_alone",) if node.name in alone else _verb_groups(plan, node)
+        for group in (f"pool_{node.pool}", f"rack_{node.rack}", *verbs):
             groups.setdefault(_group_name(group), []).append(node.name)
     shared = shared_of(plan)
     return {

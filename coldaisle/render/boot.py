@@ -202,6 +202,7 @@ def _dnsmasq(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePla
         http_programs=HTTP_BOOT_PROGRAMS,
         programs_url=f"{http_url(provisioning)}/tftp",
         name_servers=provisioning.name_servers,
+        retired=[{"name": node.name, "mac": _boot_mac(node)} for node in _retired(plan)],
         nodes=[
             {
                 "name": node.name,
@@ -215,6 +216,11 @@ def _dnsmasq(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePla
             for node in nodes
         ],
     )
+
+
+def _retired(plan: SitePlan) -> list[NodePlan]:
+    """Return the retired nodes that a MAC address is known of."""
+    return [node for node in plan.retired if _boot_mac(node)]
 
 
 def _nginx(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePlan]) -> str:
@@ -231,6 +237,11 @@ def _nginx(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePlan]
             {"name": node.name, "script_path": f"/{_script_path(node)}", "reason": f"the plan says boot {node.boot}"}
             for node in nodes
             if node.boot != "network"
+        ]
+        + [
+            # What an earlier run wrote for it may still lie there.
+            {"name": node.name, "script_path": f"/{_script_path(node)}", "reason": "it is retired"}
+            for node in _retired(plan)
         ],
     )
 

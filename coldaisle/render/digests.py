@@ -16,6 +16,7 @@ import pydantic_core
 from coldaisle.plan.plays import VERBS
 from coldaisle.render.ansible import config_of, inventory
 from coldaisle.render.switch_facts import switch_facts
+from coldaisle.spec.journal import LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ def play_hosts(plan: SitePlan) -> dict[str, dict[str, Facts]]:
     Return, by play and host, what a play's resource holds of the host: facts, and the digest of its variables.
 
     A switch's facts have its configuration too, a fact a section, so that a preview shows the lines that change; a
-    host's have the record of the files that the play writes.
+    host's have the record of the files that the play writes. One that the play leaves alone has its state, and no more.
     """
     hosts = inventory(plan)["all"]["hosts"]
     digests = _vars_digests(plan, hosts)
@@ -51,7 +52,9 @@ def play_hosts(plan: SitePlan) -> dict[str, dict[str, Facts]]:
         configs = {host: text for host in play.facts if (text := config_of(hosts[host]))}
         shown = switch_facts(plan, play, configs)
         found[play.name] = {
-            host: {
+            host: facts
+            if LIFE in facts
+            else {
                 **facts,
                 **shown.get(host, {}),
                 **_record(play.playbook, hosts[host]),

@@ -17,14 +17,19 @@ class NodeHardware(SpecModel):
     One delivered node.
 
     `macs` is by network port, as the operating system names it, and so are `guids`, those of InfiniBand ports. `disks`
-    has the serial of each disk by a label of the site's own, such as boot0.
+    has the serial of each disk by a label of the site's own, such as boot0. `serial` is the chassis' own; `gpus` and
+    `dimms` have those of the GPUs and memory modules by their slots, as the BMC names them.
     """
+
+    serial: str | None = None
 
     bmc_protocol: Literal["redfish", "ipmi"] = "redfish"
     bmc_mac: Mac | None = None
     macs: dict[str, Mac] = Field(default_factory=dict)
     guids: dict[str, Guid] = Field(default_factory=dict)
     disks: dict[str, str] = Field(default_factory=dict)
+    gpus: dict[str, str] = Field(default_factory=dict)
+    dimms: dict[str, str] = Field(default_factory=dict)
 
 
 HardwareSpec = dict[NodeRef, NodeHardware]

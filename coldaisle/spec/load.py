@@ -19,6 +19,7 @@ from coldaisle.paths import packaged, shown
 from coldaisle.spec.base import Names, near_miss
 from coldaisle.spec.catalog import Catalog
 from coldaisle.spec.explain import explain
+from coldaisle.spec.journal import read_journal
 from coldaisle.spec.marks import Loc, Marks, Section
 from coldaisle.spec.names import names_of, parts_of
 from coldaisle.spec.problem import Problem, SpecError
@@ -51,7 +52,8 @@ def load_site(folder: Path) -> SiteSpec:
     Load and validate a site.
 
     Args:
-        folder: The site's folder. Every `*.yaml` in it holds sections, but for catalog.yaml and allocations.yaml.
+        folder: The site's folder. Every `*.yaml` in it holds sections, but for catalog.yaml and allocations.yaml; the
+            journal of its nodes (nodes.jsonl) lies beside them.
 
     Raises:
         SpecError: with every problem that was found.
@@ -63,13 +65,15 @@ def load_site(folder: Path) -> SiteSpec:
     problems = reading.problems + [_wrong_ending(path) for path in sorted(folder.glob("*.yml"))]
     catalog, catalog_marks = _catalog(reading.data.get(CATALOG), marks, problems)
     allocations, allocation_marks = _allocations(folder, problems)
+    journal, broken = read_journal(folder)
+    problems += broken
     strange = reading.data.keys() - {*SECTION_TYPES, CATALOG}
     names = names_of(reading.data, catalog, complete=not (problems or strange))
     values = _validated(reading.data, names, marks, problems)
     spec = None
     if catalog is not None and all(section in values for section in REQUIRED):
         sections = Sections.model_construct(**values)
-        spec = SiteSpec(folder, sections, catalog, marks, catalog_marks, allocations, allocation_marks)
+        spec = SiteSpec(folder, sections, catalog, marks, catalog_marks, allocations, allocation_marks, journal)
     if problems or spec is None:
         raise SpecError(problems, rest=spec)
     return spec

@@ -17,6 +17,7 @@ from coldaisle.spec.fabrics import FabricSpec
 from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
 from coldaisle.spec.hardware import HardwareSpec
 from coldaisle.spec.health import HealthSpec
+from coldaisle.spec.journal import Journal
 from coldaisle.spec.marks import Loc, Marks
 from coldaisle.spec.node_pools import NodePoolsSpec, PlacedNode, placed_nodes
 from coldaisle.spec.provisioning import ProvisioningSpec
@@ -64,7 +65,7 @@ class SiteSpec:
     A valid spec: its sections, the catalog that it names systems of, and where each value stands.
 
     `allocations` is what earlier plans handed out (allocations.yaml), by kind and name, and `allocation_marks` where
-    it stands.
+    it stands. `journal` has the states of the nodes (nodes.jsonl).
     """
 
     folder: Path
@@ -74,6 +75,7 @@ class SiteSpec:
     catalog_marks: tuple[Marks, ...]
     allocations: dict[str, dict[str, str]] = field(default_factory=dict)
     allocation_marks: Marks = field(default_factory=lambda: Marks(""))
+    journal: Journal = field(default_factory=Journal)
 
     @property
     def site(self) -> SiteSection:

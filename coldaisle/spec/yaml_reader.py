@@ -156,9 +156,15 @@ def compose(path: Path, file: str) -> tuple[yaml.Node | None, tuple[Problem, ...
     except (OSError, UnicodeDecodeError) as error:
         return None, (_unreadable(file, error),)
     try:
-        return _Loader(text).get_single_node(), ()
+        return parse_text(text), ()
     except yaml.YAMLError as error:
         return None, (_broken(file, text, error),)
+
+
+def parse_text(text: str) -> yaml.Node | None:
+    """Return the root node of a file's text; yaml.YAMLError where it is none."""
+    root: yaml.Node | None = _Loader(text).get_single_node()
+    return root
 
 
 def _unreadable(file: str, error: Exception) -> Problem:

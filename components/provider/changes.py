@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift.equality import same
+from coldaisle.spec.journal import LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,10 +67,20 @@ def same_code(old: PlayInputs, new: PlayInputs) -> bool:
 
 
 def hosts_to_run(old: PlayInputs | None, new: PlayInputs) -> list[str]:
-    """Return the hosts that the playbook has to run on: all where the code is another, else those that differ."""
+    """
+    Return the hosts that the playbook has to run on: all where the code is another, else those that differ.
+
+    Hosts that the plan leaves alone (in maintenance, say) are never among them.
+    """
+    hosts = {host: facts for host, facts in new.hosts.items() if LIFE not in facts}
     if old is None or not same_code(old, new):
-        return sorted(new.hosts)
-    return sorted(host for host, facts in new.hosts.items() if differs(old.hosts.get(host), facts))
+        return sorted(hosts)
+    return sorted(host for host, facts in hosts.items() if differs(old.hosts.get(host), facts))
+
+
+def left_alone(play: PlayInputs) -> dict[str, HostFacts]:
+    """Return the hosts that the plan leaves alone, with what stands for their facts."""
+    return {host: facts for host, facts in play.hosts.items() if LIFE in facts}
 
 
 def differs(old: HostFacts | None, new: HostFacts) -> bool:

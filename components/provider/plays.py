@@ -109,15 +109,27 @@ class Plays:
         if old.on_delete == "forget":
             self._say(urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
             return
+        hosts = self._to_undo(old)
+        if not hosts:
+            self._say(urn, "its hosts are retired or in maintenance; only their record goes")
+            return
         undo = f"undo/{old.playbook}"
         if not (playbooks_dir() / f"{undo}.yml").is_file():
             raise PlayError(
                 f"playbook {old.playbook} has no undo (playbooks/{undo}.yml), so its hosts would stay as they are\n"
                 f"  fix: set on_delete='forget' on this Play and run 'up' once, if that is what you want"
             )
-        trouble = (await Work(self._shared, urn, old, timeout_s).run(undo, sorted(old.hosts))).trouble
+        trouble = (await Work(self._shared, urn, old, timeout_s).run(undo, hosts)).trouble
         if trouble:
             raise PlayError("\n".join(why.reason(host) for host, why in sorted(trouble.items())))
+
+    def _to_undo(self, old: PlayInputs) -> list[str]:
+        """Return the hosts of a play that an undo concerns: not who is retired, and not who is left alone."""
+        try:
+            retired = self._shared.site(old.site).retired
+        except SiteProblemError:
+            retired = frozenset()
+        return sorted(old.hosts.keys() - retired - changes.left_alone(old).keys())
 
     def cancel(self) -> None:
         """Ask what is running to stop. The engine calls this at the end of every good run, too."""
@@ -128,13 +140,13 @@ class Plays:
     ) -> Properties:
         """Make the hosts as planned; return the outputs."""
         work = Work(self._shared, urn, new, timeout_s)
-        targets = changes.hosts_to_run(old, new)
+        targets, alone = changes.hosts_to_run(old, new), changes.left_alone(new)
         seen: Hosts = {
             host: changes.owned(old.hosts[host], new.hosts[host]) for host in new.hosts if old and host not in targets
         }
         trouble: dict[str, Trouble] = {}
         if not targets:  # the last read could not tell
-            targets = sorted(new.hosts.keys() & self._unread(new.site, resource_id))
+            targets = sorted((new.hosts.keys() - alone.keys()) & self._unread(new.site, resource_id))
             seen = {host: facts for host, facts in seen.items() if host not in targets}
         if not targets:  # nor is it known of which: look again, and repair what is not as planned
             seen, trouble = work.judge(new.hosts, await work.read(new.hosts), sorted(new.hosts))
@@ -144,7 +156,7 @@ class Plays:
             seen = {host: facts for host, facts in seen.items() if host not in targets} | now
             trouble = {host: why for host, why in trouble.items() if host not in targets} | wrong
             self._remember_unread(new.site, resource_id, ())
-        outputs = new.outputs(dict(sorted(seen.items())))
+        outputs = new.outputs(dict(sorted((seen | alone).items())))
         if trouble:
             lines = [why.reason(host) for host, why in sorted(trouble.items())]
             raise InitFailedError(resource_id, _incomplete(outputs, old, new), lines, new.outputs(new.hosts))

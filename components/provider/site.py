@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from coldaisle.paths import state_dir
+from coldaisle.spec.journal import JOURNAL_FILE
 
 INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 PLAYBOOKS_VARIABLE = "COLDAISLE_PLAYBOOKS"
@@ -22,11 +23,12 @@ class SiteProblemError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site, as far as a play needs it. `inventory` is Ansible's YAML form."""
+    """A site, as far as a play needs it. `inventory` is Ansible's YAML form; `retired` nodes are in no play."""
 
     name: str
     inventory: dict[str, Any]
     state: Path
+    retired: frozenset[str] = frozenset()
 
     def has(self, host: str) -> bool:
         """Say whether the site has this host."""
@@ -97,8 +99,12 @@ def open_site(site: str) -> Site:
         raise SiteProblemError(
             f"there is no site folder {folder}\n  fix: 'site' is relative to the folder of Pulumi.yaml"
         )
-    stamp = tuple((str(path), path.stat().st_mtime_ns) for path in sorted(folder.rglob("*.yaml")))
+    stamp = tuple((str(path), path.stat().st_mtime_ns) for path in sorted(_spec_files(folder)))
     return _planned(folder, stamp)
+
+
+def _spec_files(folder: Path) -> list[Path]:
+    return [*folder.rglob("*.yaml"), *folder.glob(JOURNAL_FILE)]
 
 
 @lru_cache(maxsize=4)
@@ -112,4 +118,5 @@ def _planned(folder: Path, _stamp: tuple[tuple[str, int], ...]) -> Site:
         plan = checked_site(folder).plan
     except SpecError as error:
         raise SiteProblemError(f"the spec of {folder} has problems:\n{report(error.problems)}") from None
-    return Site(plan.name, inventory(plan), state_dir(plan.name))
+    retired = frozenset(node.name for node in plan.retired)
+    return Site(plan.name, inventory(plan), state_dir(plan.name), retired)

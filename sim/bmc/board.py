@@ -17,6 +17,9 @@ from sim.state import State, read_json, write_json
 Enabled = Literal["Disabled", "Once", "Continuous"]
 """How long a boot override holds, in Redfish's words."""
 
+POLICIES = ("AlwaysOff", "LastState", "AlwaysOn")
+"""What may follow when the feed comes back, in Redfish's words, by the number that IPMI gives it (table 28-8)."""
+
 NETWORK = "Pxe"
 DISK = "Hdd"
 
@@ -112,6 +115,22 @@ class Board:
     def _apply_bios(self) -> None:
         if self.staged_bios:
             self._keep(bios={**self.bios, **self.staged_bios}, staged_bios={})
+
+    # -- the machine's parts, and what follows when the feed comes back ------------------------------------------
+    @property
+    def hardware(self) -> dict[str, Any]:
+        """The machine's hardware record, with its faults."""
+        return read_json(self.machine.path / "hardware/hardware.json")
+
+    @property
+    def power_policy(self) -> str:
+        """What follows when the feed comes back."""
+        policy: str = read_json(self._file).get("power_policy", "LastState")
+        return policy
+
+    def set_power_policy(self, policy: str) -> None:
+        """Keep what shall follow when the feed comes back."""
+        self._keep(power_policy=policy)
 
     # -- power limit --------------------------------------------------------------------------------------------
     @property

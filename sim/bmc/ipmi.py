@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from pyghmi.ipmi.bmc import Bmc
 
-from sim.bmc.board import DISK, NETWORK, Board, Enabled
+from sim.bmc.board import DISK, NETWORK, POLICIES, Board, Enabled
 from sim.bmc.ipmi_users import BoardSession, user_command
 
 PORT = 623
@@ -21,7 +21,10 @@ PORT = 623
 BOOT_CODES = {"None": 0x00, NETWORK: 0x04, DISK: 0x08, "Cd": 0x14, "BiosSetup": 0x18}
 """Boot device selectors of boot flags, byte 2 (IPMI 2.0, table 28-14)."""
 
-APPLICATION = 6
+APPLICATION, CHASSIS = 6, 0
+STATUS, SET_POLICY = 1, 6
+"""Chassis commands (IPMI 2.0, chapter 28) that pyghmi answers without a power restore policy, or not at all."""
+
 RMCPP, OPEN_REQUEST, LOGIN_BYTES = 6, 16, 32
 """Authentication type, payload type and least length of an open session request (IPMI 2.0, table 13-8)."""
 
@@ -59,7 +62,18 @@ class BoardIpmi(Bmc):  # type: ignore[misc]  # pyghmi has no types
             if answer is not None:
                 session.send_ipmi_response(code=answer[0], data=answer[1])
                 return
+        if request["netfn"] == CHASSIS and request["command"] in {STATUS, SET_POLICY}:
+            session.send_ipmi_response(data=self._policy(list(request["data"]), request["command"]))
+            return
         super().handle_raw_request(request, session)
+
+    def _policy(self, data: list[int], command: int) -> list[int]:
+        """Answer with the chassis' status, or take a power restore policy (3 asks which there are)."""
+        if command == SET_POLICY:
+            if data[0] < len(POLICIES):
+                self._board.set_power_policy(POLICIES[data[0]])
+            return [0b111]
+        return [int(self._board.is_on()) | POLICIES.index(self._board.power_policy) << 5, 0, 0]
 
     def get_system_guid(self) -> uuid.UUID:
         """Return the UUID of the system."""

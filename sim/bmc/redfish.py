@@ -28,6 +28,7 @@ from sim.bmc.account_service import link_service
 from sim.bmc.bios import SECURE_BOOT, attributes, bios_views, stage
 from sim.bmc.board import NETWORK, Board, Enabled
 from sim.bmc.limits import add_limits, link_limits
+from sim.bmc.parts import add_parts, system_view
 
 PORT = 443
 HANG_S = 3600
@@ -173,6 +174,7 @@ def _complete_system(response: flask.Response) -> flask.Response:
         body["Boot"]["BootSourceOverrideTarget@Redfish.AllowableValues"] = TARGETS
         body["Manufacturer"] = "Coldaisle"
         body["HostName"] = _board.get().machine.name
+        body |= system_view(_board.get(), flask.request.path.rstrip("/"))
         response.set_data(json.dumps(body))
     return response
 
@@ -182,6 +184,7 @@ _APP: Any = emulator.app
 _DRIVER = BoardDriver()
 # sushy-tools chooses its driver by what it finds installed, and has no place to name one.
 type(_APP).systems = property(lambda _: _DRIVER)
+add_parts(_APP, _board.get)
 _APP.before_request(_disable_override)
 _APP.after_request(_complete_system)
 _APP.after_request(link_limits)

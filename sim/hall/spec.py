@@ -12,6 +12,9 @@ from typing import Any
 
 import yaml
 
+from sim.parts import delivered
+
+GPUS = 8
 NODES_PER_RACK = 16
 MAX_NODES = 768
 """A Linux bridge, which the out-of-band network is, has 1,024 ports (BR_MAX_PORTS)."""
@@ -22,14 +25,20 @@ BOOT_TIMEOUT_S = 40
 SOURCE = "simulated: chosen for this site"
 
 
-def write(folder: Path, nodes: int, name: str = "hall") -> Path:
-    """Write the spec of a hall of `nodes` light hosts into a folder, and return the folder."""
+def write(folder: Path, nodes: int, name: str = "hall", *, serials: bool = False) -> Path:
+    """
+    Write the spec of a hall of `nodes` light hosts into a folder, and return the folder.
+
+    With `serials` the delivery list names every part: some thirty lines more a node.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "site.yaml").write_text(yaml.safe_dump(sections(nodes, name), sort_keys=False), encoding="utf-8")
+    (folder / "site.yaml").write_text(
+        yaml.safe_dump(sections(nodes, name, serials=serials), sort_keys=False), encoding="utf-8"
+    )
     return folder
 
 
-def sections(nodes: int, name: str) -> dict[str, Any]:
+def sections(nodes: int, name: str, *, serials: bool = False) -> dict[str, Any]:
     """Return the sections of the spec; ValueError when there are more nodes than a hall takes."""
     if not 1 <= nodes <= MAX_NODES:
         raise ValueError(f"a hall has 1 to {MAX_NODES} nodes, not {nodes}")
@@ -43,6 +52,7 @@ def sections(nodes: int, name: str) -> dict[str, Any]:
             "ntp_servers": ["100.97.255.254"],
             "admin_user": "ops",
             "admin_key_file": f"~/.local/state/coldaisle/{name}-hall/keys/id_ed25519",
+            "bmc_ca_file": f"~/.local/state/coldaisle/{name}-hall/pki/ca.crt",
             "bmc_credentials": f"file:~/.local/state/coldaisle/{name}-hall/secrets/bmc.yaml",
         },
         "catalog": _catalog(),
@@ -55,7 +65,7 @@ def sections(nodes: int, name: str) -> dict[str, Any]:
             "fabric_links": {"subnet": "100.99.0.0/16"},
             "asn": {"spine": 65100, "leaf_first": 65101},
         },
-        "hardware": {node: _delivered(at) for node, at in places.items()},
+        "hardware": {node: _delivered(at) | (delivered(node, GPUS) if serials else {}) for node, at in places.items()},
         "node_pools": {"light": _pool(places)},
         "fabrics": _fabrics(),
     }
@@ -72,7 +82,7 @@ def _catalog() -> dict[str, Any]:
         "weight_kg": 20,
         "air_share": 1.0,
         "psus": {"count": 2, "needed": 1, "needed_to_boot": 1},
-        "gpus": {"model": "h100-sxm5", "count": 8},
+        "gpus": {"model": "h100-sxm5", "count": GPUS},
         "boot_nic": "mgmt0",
         "nics": {
             "bmc": {"rate_gbps": 1, "role": "bmc"},

@@ -287,3 +287,44 @@ def holding(folder: Path, text: str) -> set[str]:
         except OSError:
             continue  # it was removed while we looked
     return found
+
+
+def test_a_host_that_the_plan_leaves_alone_is_neither_run_on_nor_asked(floor: Floor, engine: Engine) -> None:
+    """In maintenance it is in no run and no read, also where the code is new; back again, it is run on alone."""
+    inputs = some(floor, "h1", "h2")
+    alone = inputs | {"hosts": {"h1": inputs["hosts"]["h1"], "h2": {"life": "maintenance"}}}
+    outputs = asyncio.run(engine.create(alone))
+    assert [floor.runs(name) for name in ("h1", "h2")] == [1, 0]
+    assert outputs["hosts"] == alone["hosts"]
+    assert asyncio.run(engine.diff(outputs, alone)) == {}
+    floor.write_inventory(unreachable=("h2",))
+    assert asyncio.run(engine.read(outputs, alone))["hosts"] == alone["hosts"]
+    floor.write_inventory()
+    newer = alone | {"codeDigest": "another"}
+    outputs = asyncio.run(engine.update(outputs, newer))
+    assert [floor.runs(name) for name in ("h1", "h2")] == [2, 0]
+    outputs = asyncio.run(engine.update(outputs, inputs | {"codeDigest": "another"}))
+    assert [floor.runs(name) for name in ("h1", "h2")] == [2, 1]
+    assert outputs["hosts"] == inputs["hosts"]
+
+
+def test_a_silent_host_that_goes_into_maintenance_is_not_run_on(floor: Floor, engine: Engine) -> None:
+    """It could not be read, so the next run would begin with it; somebody took it out meanwhile, and it stays alone."""
+    outputs = applied(floor, "h1", "h2")
+    floor.write_inventory(unreachable=("h2",))
+    with pytest.raises(InitFailedError):
+        asyncio.run(engine.read(outputs, outputs))
+    floor.write_inventory()
+    alone = outputs | {"hosts": {"h1": outputs["hosts"]["h1"], "h2": {"life": "maintenance"}}}
+    assert asyncio.run(engine.update(outputs, alone))["hosts"] == alone["hosts"]
+    assert (floor.runs("h1"), floor.runs("h2")) == (0, 0)
+
+
+def test_nothing_is_undone_on_a_host_that_is_left_alone(floor: Floor, engine: Engine) -> None:
+    """A play that goes away undoes the others; with nobody else, only its record goes."""
+    outputs = applied(floor, "h1", "h2")
+    alone = {"life": "maintenance"}
+    asyncio.run(engine.delete(outputs | {"hosts": {"h1": outputs["hosts"]["h1"], "h2": alone}}))
+    assert (floor.seen("h1"), floor.seen("h2") is None) == (None, False)
+    asyncio.run(engine.delete(outputs | {"playbook": "once", "hosts": {"h2": alone}}))
+    assert engine.lines[-1] == "its hosts are retired or in maintenance; only their record goes"

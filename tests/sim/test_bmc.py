@@ -262,3 +262,36 @@ def test_settings_outlive_the_bmc(board: Board, state: State, switch: FakeSwitch
     board.set_boot_override("Pxe", "Continuous")
     again = Board(board.machine, state, switch, {"username": "admin", "password": PASSWORD})  # type: ignore[arg-type]
     assert again.boot_override == ("Pxe", "Continuous")
+
+
+def test_our_own_client_keeps_a_machine_off_for_good(url: str, board: Board, switch: FakeSwitch) -> None:
+    """What follows when the feed comes back is set over Redfish and read back, with boot device and power."""
+    bmc = RedfishBmc(Access(url, "admin", PASSWORD, timeout_s=5))
+    switch.on = True
+    assert bmc.power_policy() == "last-state"
+    wanted = {"power_policy": "always-off", "boot_order": "disk", "power": "off"}
+    settle_bmc(bmc, wanted, 5, check=False)
+    assert (board.power_policy, board.boot_override, switch.on) == ("AlwaysOff", ("Hdd", "Continuous"), False)
+    assert settle_bmc(bmc, wanted, 5, check=False) == []
+
+
+def test_ipmi_shows_and_takes_the_same_power_policy(ipmi: BoardIpmi, board: Board) -> None:
+    """The number of the command is that of bits 6:5 of the chassis' status."""
+    session = FakeSession()
+    ipmi.handle_raw_request({"netfn": 0, "command": 6, "data": [0]}, session)
+    assert board.power_policy == "AlwaysOff"
+    board.set_power_policy("AlwaysOn")
+    ipmi.handle_raw_request({"netfn": 0, "command": 1, "data": []}, session)
+    assert session.data[0] >> 5 & 3 == 2
+
+
+def test_a_bmc_shows_the_parts_of_its_machine(url: str, board: Board) -> None:
+    """GPUs by slot and serial, memory, and the chassis' serial: what is in the hardware record, faults and all."""
+    record = {"serial": "CH1", "gpus": [{"slot": "GPU_SXM_1", "serial": "G1", "name": "H100"}]}
+    record["dimms"] = [{"slot": "DIMM_A1", "serial": "D1", "size_mib": 65536}]
+    (board.machine.path / "hardware").mkdir(parents=True)
+    (board.machine.path / "hardware/hardware.json").write_text(json.dumps(record))
+    found = RedfishBmc(Access(url, "admin", PASSWORD, timeout_s=5)).inventory().parts
+    assert found["system"][0]["SerialNumber"] == "CH1"
+    assert [(part["Id"], part["SerialNumber"]) for part in found["gpus"]] == [("GPU_SXM_1", "G1")]
+    assert [(part["Id"], part["SerialNumber"]) for part in found["memory"]] == [("DIMM_A1", "D1")]

@@ -236,3 +236,34 @@ def test_a_serial_that_no_disk_or_two_disks_have_is_refused(bench: Bench) -> Non
         f"2 disks of {NODE} have this serial",
         f"0 disks of {NODE} have this serial",
     ]
+
+
+def test_an_overwritten_disk_is_zero_in_the_middle_too(bench: Bench) -> None:
+    """Bytes far from both ends go by `overwrite` only, which reads all back; a disk that looks blank is written too."""
+    path = bench.disk("SER-A", "mkfs.ext4", "-q")
+    secret = b"a customer's key"
+    with Path(path).open("r+b") as disk:
+        disk.seek(SIZE_BYTES // 2)
+        disk.write(secret)
+    bench.wipe("SER-A")
+    assert secret in Path(path).read_bytes()
+    [line] = bench.wipe("SER-A")["disks"]
+    assert (line["state"], line["method"], line["verified"]) == ("blank", "signatures", True)
+    [line] = bench.wipe("SER-A", method="overwrite")["disks"]
+    assert (line["state"], line["method"], line["verified"]) == ("wiped", "overwrite", True)
+    assert Path(path).read_bytes() == bytes(SIZE_BYTES)
+
+
+def test_an_overwrite_that_did_not_reach_the_disk_is_not_verified(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that takes writes and keeps what it had is read back, named, and in no certificate."""
+    path = bench.disk("SER-A")
+    with Path(path).open("r+b") as disk:
+        disk.seek(SIZE_BYTES // 2)
+        disk.write(b"kept")
+    monkeypatch.setattr(run_wipe, "overwrite", lambda _path: None)
+    result = bench.wipe("SER-A", method="overwrite")
+    [line] = result["disks"]
+    assert (result["failed"], line["state"], line["verified"]) == (True, "failed", False)
+    assert "bytes that are not zero" in line["why"]

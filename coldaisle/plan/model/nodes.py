@@ -53,6 +53,19 @@ class BmcPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartsPlan:
+    """
+    The parts of a node as they were delivered: serials of the chassis, and of GPUs and memory modules by their slots.
+
+    A slot is named as the BMC names it. Where the delivery list has no serials, only the number of GPUs is known.
+    """
+
+    serial: str | None
+    gpus: Mapping[str, str]
+    dimms: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlan:
     """
     A server: where it stands, how it boots, and what it must look like when it is done.
@@ -63,6 +76,8 @@ class NodePlan:
 
     `power_limit_w` is what its BMC must keep it under, None where its pool has no cap: whole watts, never more than the
     ledgers count.
+
+    `state` is where the node is in its life, None where no journal knows it: then it takes work as any other.
     """
 
     name: str
@@ -85,6 +100,8 @@ class NodePlan:
     power_limit_w: int | None = None
     disks: tuple[DiskPlan, ...] = ()
     wipe_consent: tuple[str, ...] = ()
+    parts: PartsPlan | None = None
+    state: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

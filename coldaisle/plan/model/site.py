@@ -41,7 +41,8 @@ class SitePlan:
     The whole plan of a site. Sections that the site does not use are None or empty.
 
     `survival` tells for each fabric what the worst loss of one part does. `admin_private_key_file` is the SSH key that
-    the deploy host logs in with (a path, never the key).
+    the deploy host logs in with (a path, never the key). `retired` are nodes that keep their names, places and
+    addresses and are in nothing else: no play, no boot services, no cluster.
     """
 
     name: str
@@ -58,4 +59,5 @@ class SitePlan:
     plays: tuple[PlayPlan, ...]
     admin_private_key_file: str | None = None
     survival: tuple[LossPlan, ...] = ()
+    retired: tuple[NodePlan, ...] = ()
     schema_version: str = field(default=SCHEMA_VERSION)

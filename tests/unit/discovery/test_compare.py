@@ -185,3 +185,16 @@ def test_maintenance_from_the_command_line() -> None:
     assert "was held by" in runner.invoke(app, ["bmc", "release", str(SITE), "r01-n01"]).stdout
     assert "nobody holds" in runner.invoke(app, ["bmc", "holds", str(SITE)]).stdout
     assert runner.invoke(app, ["bmc", "release", str(SITE), "r09-n09"]).exit_code == 2
+
+
+def test_a_retired_nodes_bmc_is_expected_and_may_be_gone(plan: SitePlan) -> None:
+    """It has power as long as it stands in the hall; carried out, it is neither silent nor missed."""
+    first, *others = plan.nodes
+    without = replace(plan, nodes=tuple(others), retired=(first,))
+    everybody = found_of(plan)
+    assert {place.answer for place in compare(without, everybody, [bmc.address for bmc in everybody]).places} == {
+        "expected"
+    }
+    gone = compare(without, everybody[1:], [bmc.address for bmc in everybody])
+    assert {place.answer for place in gone.places} == {"expected"}
+    assert first.name not in {place.node for place in gone.places}

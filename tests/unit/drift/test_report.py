@@ -48,13 +48,27 @@ def test_drift_names_host_fact_planned_and_seen() -> None:
     assert [(each.resource, each.host, each.thing, each.answer) for each in found.items] == [
         ("os-train", "h3", "mtu.rail0", Drifted(9000, 1500))
     ]
-    assert found.counts() == {"same": 7, "drifted": 1, "pending": 0, "could-not-tell": 0, "ignored": 0}
+    assert found.counts() == {
+        "same": 7,
+        "drifted": 1,
+        "pending": 0,
+        "could-not-tell": 0,
+        "in-maintenance": 0,
+        "ignored": 0,
+    }
 
 
 def test_a_silent_host_is_neither_drift_nor_the_same() -> None:
     """Each fact of a host that does not answer could not be told, and since when; another host's drift stays drift."""
     found = recorded("silent")
-    assert found.counts() == {"same": 5, "drifted": 1, "pending": 0, "could-not-tell": 2, "ignored": 0}
+    assert found.counts() == {
+        "same": 5,
+        "drifted": 1,
+        "pending": 0,
+        "could-not-tell": 2,
+        "in-maintenance": 0,
+        "ignored": 0,
+    }
     silent = [each for each in found.items if each.host == "h2"]
     assert {each.thing for each in silent} == {"hostname", "mtu.rail0"}
     assert all(isinstance(each.answer, CouldNotTell) and each.answer.since for each in silent)

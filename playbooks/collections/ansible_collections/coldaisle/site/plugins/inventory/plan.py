@@ -12,6 +12,14 @@ options:
   plugin:
     description: Not needed; here for the tools that look for it.
     type: str
+  touch:
+    description:
+      - Nodes that plays may touch although they are in maintenance, in repair or not verified yet, by their names with
+        commas between them. All others of such a state are in the group C(left_alone) only.
+    type: str
+    default: ""
+    env:
+      - name: COLDAISLE_TOUCH
 author:
   - The Coldaisle authors
 """
@@ -47,7 +55,8 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]  # Ansible car
         """Plan the site once, at its `site.yaml`."""
         super().parse(inventory, loader, path, cache)
         if Path(path).name == SITE_FILE:
-            self._fill(_planned_inventory(Path(path).parent))
+            touch = [name.strip() for name in str(self.get_option("touch") or "").split(",")]
+            self._fill(_planned_inventory(Path(path).parent, touch))
 
     def _fill(self, planned: dict[str, Any]) -> None:
         for host, variables in planned["all"]["hosts"].items():
@@ -60,7 +69,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]  # Ansible car
                 self.inventory.add_child(group, host)
 
 
-def _planned_inventory(folder: Path) -> dict[str, Any]:
+def _planned_inventory(folder: Path, touch: list[str]) -> dict[str, Any]:
     try:
         from coldaisle.plan import plan_site  # noqa: PLC0415  # a message of ours where it is missing
         from coldaisle.render.ansible import inventory  # noqa: PLC0415
@@ -68,7 +77,7 @@ def _planned_inventory(folder: Path) -> dict[str, Any]:
     except ImportError as error:
         raise AnsibleParserError(f"{error}: run Ansible from the environment that coldaisle is installed in") from error
     try:
-        return inventory(plan_site(load_site(folder)))
+        return inventory(plan_site(load_site(folder)), touch)
     except SpecError as error:
         problems = "\n".join(str(problem) for problem in error.problems)
         raise AnsibleParserError(f"{problems}\nthe site's spec is wrong: see `coldaisle check {folder}`") from error

@@ -76,6 +76,12 @@ class Bmc(Protocol):
     def set_power_limit(self, watts: int) -> None:
         """Ask for a limit of so many watts."""
 
+    def power_policy(self) -> str:
+        """Return what the machine does when its feed comes back: `always-on`, `always-off`, `last-state`, `unknown`."""
+
+    def set_power_policy(self, policy: str) -> None:
+        """Ask for one of the first three."""
+
 
 def text_of(value: object) -> str:
     """Return a value of JSON or YAML in the form of a fact: true and false in lower case."""

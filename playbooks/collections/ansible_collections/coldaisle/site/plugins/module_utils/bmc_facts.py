@@ -145,6 +145,7 @@ def read_fact(bmc: Bmc, name: str) -> Setting:
         "boot_order": bmc.first_boot_device,
         "power": bmc.power,
         "power_limit_w": bmc.power_limit,
+        "power_policy": bmc.power_policy,
     }
     if name in readers:
         return Setting(retried(readers[name]))

@@ -13,8 +13,11 @@ from pyghmi.ipmi.command import Command
 CHASSIS = 0
 """Network function of the chassis commands (IPMI 2.0, chapter 28)."""
 
-STATUS, CONTROL, SET_BOOT, GET_BOOT = 1, 2, 8, 9
+STATUS, CONTROL, SET_POLICY, SET_BOOT, GET_BOOT = 1, 2, 6, 8, 9
 CONTROL_CODES = {"off": 0, "on": 1}
+
+POLICIES = ("always-off", "last-state", "always-on", "unknown")
+"""Power restore policies by their number (table 28-8, and bits 6:5 of the chassis status, table 28-3)."""
 
 BOOT_FLAGS = 5
 """Boot option parameter that holds the boot device (table 28-14)."""
@@ -72,6 +75,14 @@ class IpmiBmc:
     def set_power(self, state: str) -> None:
         """Ask for a power state."""
         self._command(CONTROL, CONTROL_CODES[state])
+
+    def power_policy(self) -> str:
+        """Return what the machine does when its feed comes back."""
+        return POLICIES[self._command(STATUS)[0] >> 5 & 3]
+
+    def set_power_policy(self, policy: str) -> None:
+        """Ask for a policy."""
+        self._command(SET_POLICY, POLICIES.index(policy))
 
     def first_boot_device(self) -> str:
         """Return the boot device that was asked for; one that holds for a single boot says so."""

@@ -19,6 +19,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import Jso
 
 VIRTUAL_CD_ONCE = "cd once"
 
+POLICIES = {"AlwaysOn": "always-on", "AlwaysOff": "always-off", "LastState": "last-state"}
+"""Values of PowerRestorePolicy (ComputerSystem, since 1.6) and what we call them."""
+
 
 class RedfishBmc:
     """A BMC over Redfish; basic authentication, since sessions are few and outlive a broken run."""
@@ -62,6 +65,26 @@ class RedfishBmc:
         """Ask for a power state."""
         kind = sushy.ResetType.ON if state == "on" else sushy.ResetType.FORCE_OFF
         self._wire.asked(lambda: self._system.reset_system(kind))
+
+    def power_policy(self) -> str:
+        """
+        Return what the machine does when its feed comes back.
+
+        Raises:
+            BmcError: the BMC does not show it.
+
+        """
+        shown = self._wire.get(self._system.path).body.get("PowerRestorePolicy")
+        if not shown:
+            look = "the firmware's own setting of power recovery, which bios of the pool may name"
+            raise BmcError("no-power-policy", "the BMC does not show what follows when its feed comes back", look)
+        return POLICIES.get(shown, "unknown")
+
+    def set_power_policy(self, policy: str) -> None:
+        """Ask for a policy."""
+        wanted = next(name for name, ours in POLICIES.items() if ours == policy)
+        system = self._wire.get(self._system.path)
+        self._wire.patch(Resource(system.path, {}, system.etag), {"PowerRestorePolicy": wanted})
 
     def first_boot_device(self) -> str:
         """Return the first of the boot order where the BMC has one, else its lasting override."""

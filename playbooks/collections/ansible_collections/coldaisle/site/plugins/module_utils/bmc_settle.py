@@ -14,8 +14,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import re
 AFTER_RESET = ("boot_mode", "secure_boot", "bios")
 """Facts that firmware takes over in its power-on self-test."""
 
-AT_ONCE = ("boot_order", "boot_nic", "virtual_media", "boot_override")
-"""Facts that hold for the next boot as soon as the BMC has them, in the order in which they are settled."""
+AT_ONCE = ("power_policy", "boot_order", "boot_nic", "virtual_media", "boot_override")
+"""Facts that hold as soon as the BMC has them, in the order in which they are settled."""
 
 APPLY_POLL_S = 5.0
 
@@ -104,6 +104,8 @@ def _set(bmc: Bmc, name: str, value: str, terms: _Terms) -> None:
         return
     if name == "power_limit_w":
         retried(lambda: bmc.set_power_limit(int(value)))
+    elif name == "power_policy":
+        retried(lambda: bmc.set_power_policy(value))
     elif name == "boot_order":
         retried(lambda: bmc.set_first_boot_device(value))
     else:
@@ -112,6 +114,7 @@ def _set(bmc: Bmc, name: str, value: str, terms: _Terms) -> None:
     seen = read_fact(bmc, name).text
     if not fits(name, value, seen):
         what = {"power_limit_w": f"power limit {value} W", "boot_order": f"boot device {value}"}
+        what["power_policy"] = f"power restore policy {value}"
         text = f"the BMC took {what.get(name, f'{name} {value}')} and shows {seen}"
         raise BmcError("not-kept", text, "the BMC's firmware version")
 

@@ -23,6 +23,8 @@ HOLDING = ("crypt", "dm", "linear", "lvm", "md", "mpath", "raid")
 """Beginnings of the types of what stands on a disk while it is used: device mapper and md."""
 
 MIB = 1 << 20
+PART = 16 * MIB
+"""So much of a disk is written or read at once."""
 
 
 def read_disks() -> list[dict[str, Any]]:
@@ -110,6 +112,34 @@ def signatures_on(path: str) -> list[str]:
     run("blockdev", "--flushbufs", path)
     lines = run("wipefs", "--no-act", "--parsable", path).splitlines()
     return [line.split(",")[-1] for line in lines if line and not line.startswith("#")]
+
+
+def overwrite(path: str) -> None:
+    """Write zeros over a whole disk that the kernel gives to nobody else, and wait for it."""
+    handle = os.open(path, os.O_RDWR | os.O_EXCL)
+    zeros = bytes(PART)
+    try:
+        size = os.lseek(handle, 0, os.SEEK_END)
+        at = 0
+        while at < size:
+            at += os.pwrite(handle, zeros[: min(PART, size - at)], at)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    run("blockdev", "--flushbufs", path)
+
+
+def is_zero(path: str) -> bool:
+    """Tell whether every byte of a disk is zero, read from the disk and not from memory."""
+    run("blockdev", "--flushbufs", path)
+    zeros = bytes(PART)
+    with Path(path).open("rb", buffering=0) as disk:
+        while True:
+            part = disk.read(PART)
+            if not part:
+                return True
+            if part != zeros[: len(part)]:
+                return False
 
 
 def has_data_at_ends(path: str) -> bool:

@@ -14,6 +14,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.disks import (
     MIB,
     device_path,
     has_data_at_ends,
+    is_zero,
+    overwrite,
     partitions_of,
     read_disks,
     signatures_on,
@@ -29,12 +31,19 @@ if TYPE_CHECKING:
 ATTEMPTS = 2
 """How often one disk is tried in a run; a run never starts another."""
 
+SIGNATURES, OVERWRITE = "signatures", "overwrite"
+"""What is done to a disk: what makes it look used is taken away, or every byte is written over too."""
+
 COMMAND_S = 60
 """Seconds that one command may take."""
 
 
 def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
-    """Wipe `disks` of `node`; the result has a line a disk: `state` blank, wiped, refused or failed, and why."""
+    """
+    Wipe `disks` of `node`; the result has a line a disk: `state` blank, wiped, refused or failed, and why.
+
+    By the method `overwrite` no disk is blank before it was overwritten and read back.
+    """
     node, consent = params["node"], params["consent"]
     here = socket.gethostname().split(".")[0]
     if here != node.split(".")[0]:
@@ -43,10 +52,19 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
         disks = read_disks()
     except FactError as error:
         return {"failed": True, "disks": [], "msg": str(error)}
+    method = params.get("method") or SIGNATURES
     found = [_looked_at(node, serial, disks, consent.get(node, [])) for serial in dict.fromkeys(params["disks"])]
+    found = [_by(method, line) for line in found]
     if not check and all(line["state"] != "refused" for line in found):
         found = [_wiped(line) if line["state"] == "to wipe" else line for line in found]
     return _result(found)
+
+
+def _by(method: str, line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line with its method, and whether what the method leaves was read back already."""
+    if method == OVERWRITE and line["state"] == "blank":
+        line = {**line, "state": "to wipe"}
+    return {**line, "method": method, "verified": line["state"] == "blank"}
 
 
 def _result(found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -90,18 +108,25 @@ def _left_on(device: dict[str, Any]) -> list[str]:
     return left or (["data at its ends"] if has_data_at_ends(path) else [])
 
 
+def _data_on(device: dict[str, Any]) -> list[str]:
+    return [] if is_zero(device_path(device)) else ["bytes that are not zero"]
+
+
 def _wiped(line: dict[str, Any]) -> dict[str, Any]:
     """Wipe one disk and read it back, a bounded number of times."""
     why = ""
     for _ in range(ATTEMPTS):
         try:
             _wipe(line["device"])
-            left = _left_on(_again(line["serial"]))
+            again = _again(line["serial"])
+            if line["method"] == OVERWRITE:
+                overwrite(device_path(again))
+            left = _left_on(again) or (_data_on(again) if line["method"] == OVERWRITE else [])
         except (FactError, OSError) as error:
             why = str(error)
             continue
         if not left:
-            return {**line, "state": "wiped"}
+            return {**line, "state": "wiped", "verified": True}
         why = f"read back after the wipe: {', '.join(left)}"
     return {**line, "state": "failed", "why": f"{line['path']}, tried {ATTEMPTS} times: {why}"}
 

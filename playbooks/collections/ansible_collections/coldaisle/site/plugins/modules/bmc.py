@@ -18,6 +18,7 @@ options:
   facts:
     description:
       - Planned C(boot_order) (what comes first), C(power), C(power_limit_w) in watts, C(event_destination), a URL.
+      - C(power_policy), what follows when the feed comes back, which is C(always-on), C(always-off) or C(last-state).
       - C(boot_mode) (C(uefi) or C(bios)), C(secure_boot) (C(on) or C(off)), C(bios.NAME) for an attribute of the BIOS.
       - C(boot_nic), the MAC address of the first port in the boot order; C(boot_override), C(none), a device, or a
         device and C(once); C(virtual_media), the URL of an image or C(none).

@@ -27,6 +27,13 @@ options:
     description: Serials that may be wiped, a list a node.
     type: dict
     required: true
+  method:
+    description:
+      - C(signatures) takes away what makes a disk look used. C(overwrite) writes zeros over every byte too, and reads
+        all of them back; it takes as long as writing and reading the whole disk.
+    type: str
+    choices: [signatures, overwrite]
+    default: signatures
 author:
   - The Coldaisle authors
 """
@@ -41,9 +48,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 disks:
-  description: A line a disk, with its C(serial), C(path), C(state) (blank, wiped, to wipe, refused, failed) and C(why).
+  description: A line a disk, with its C(serial), C(path), C(state) (blank, wiped, to wipe, refused, failed), C(why),
+    C(method), and C(verified), true when what the method leaves was read back.
   returned: always
   type: list
   elements: dict
-  sample: [{"serial": "S6CKNT0W700001", "path": "/dev/nvme0n1", "state": "wiped", "why": ""}]
+  sample: [{"serial": "S6CKNT0W700001", "path": "/dev/nvme0n1", "state": "wiped", "why": "",
+            "method": "overwrite", "verified": true}]
 """

@@ -1,0 +1,108 @@
+"""What the commands of `coldaisle node` share: a site that is open, a node of it, and a step that is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldaisle.check import open_site
+from coldaisle.cli.bmc import refuse
+from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.life.journal import HeldError, LifeError, Wanted, record
+from coldaisle.plan import plan_hash
+from coldaisle.spec import site_folder
+from coldaisle.spec.base import near_miss
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import NodePlan, SitePlan
+    from coldaisle.spec import SiteSpec
+    from coldaisle.spec.journal import State, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who takes a step and why; `take_over` takes a node out of the hands of somebody else."""
+
+    who: str
+    why: str
+    take_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A site and one of its nodes, as they were when the command began."""
+
+    folder: Path
+    spec: SiteSpec
+    plan: SitePlan
+    node: NodePlan
+
+    @property
+    def last(self) -> Step | None:
+        """Return the node's last step."""
+        return self.spec.journal.last.get(self.node.name)
+
+    @property
+    def state(self) -> State | None:
+        """Return the node's state, None where no journal knows it."""
+        return self.last.state if self.last else None
+
+
+def opened(site: str, node: str) -> Opened:
+    """
+    Open a site, and find a node of it, whatever its state.
+
+    Raises:
+        typer.Exit: there is no such node.
+        SpecError: the spec or the journal cannot be used.
+
+    """
+    folder = site_folder(site)
+    checked = open_site(folder)
+    everyone = (*checked.plan.nodes, *checked.plan.retired)
+    found = next((each for each in everyone if each.name == node), None)
+    if found is None:
+        advice = near_miss(node, [each.name for each in everyone])
+        refuse(f"there is no node {node} in the plan of {checked.plan.name}: {advice}", ExitCode.INVALID)
+    return Opened(folder, checked.spec, checked.plan, found)
+
+
+def step(
+    known: Opened, to: State, person: Person, after: Step | None, details: Mapping[str, Any] | None = None
+) -> Step:
+    """
+    Write a step down behind the one that the command knows as the node's last.
+
+    Raises:
+        typer.Exit: somebody was quicker or holds the node (3), or there is no such step (2).
+
+    """
+    wanted = Wanted(
+        node=known.node.name,
+        to=to,
+        after=after.step if after else 0,
+        who=person.who,
+        why=person.why,
+        plan=plan_hash(known.plan),
+        details=details or {},
+        take_over=person.take_over,
+    )
+    try:
+        return record(known.folder, wanted, datetime.now(UTC))
+    except HeldError as error:
+        refuse(str(error), ExitCode.COULD_NOT_TELL)
+    except LifeError as error:
+        refuse(str(error), ExitCode.INVALID)
+
+
+def through(known: Opened, states: tuple[State, ...], person: Person, details: Mapping[str, Any] | None = None) -> Step:
+    """Take a node through several states, one step each; `details` belong to the last."""
+    last = known.last
+    for state in states:
+        last = step(known, state, person, last, details if state == states[-1] else None)
+    if last is None:
+        raise ValueError("no state to go to")
+    return last
