@@ -13,6 +13,7 @@ from typing import Any
 
 from coldaisle.plan.model import NodePlan, SitePlan
 from sim.crossing import Plug, cross, neighbour, uncross
+from sim.dhcp_faults import answer_dhcp, ask_forever, end_answers, end_asking
 from sim.errors import SimError
 from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
@@ -175,6 +176,16 @@ FAULTS: Mapping[str, Fault] = {
     "bmc-no-power": Fault("the BMC accepts a power-on, and nothing happens"),
     "no-boot": Fault("the firmware finds nothing to boot from, at every power-on"),
     "no-dhcp": Fault("nobody answers the boot NIC's DHCP: its cable is cut", _unplug_boot_nic, _plug_boot_nic),
+    "rogue-dhcp": Fault(
+        "the node answers DHCP on the network that nodes boot from, with other addresses and another boot file",
+        answer_dhcp,
+        end_answers,
+    ),
+    "dhcp-exhausted": Fault(
+        "the node asks for addresses under a new MAC address each second, until a server has none left",
+        ask_forever,
+        end_asking,
+    ),
     "boot-loop": Fault(
         "the machine starts over and over, and its BMC says on (--set after_s=; from the next power-on)"
     ),

@@ -100,6 +100,7 @@ KINDS: Mapping[str, Kind] = {
     "service": Kind("pxe, kubernetes"),
     "boot": Kind("pxe"),
     "image": Kind("pxe"),
+    "foreign_dhcp": Kind("pxe"),
     "kubelet_config": Kind("kubernetes"),
     "kubelet_serving": Kind("kubernetes", teller="cluster"),
     "node_ready": Kind("kubernetes", teller="cluster"),

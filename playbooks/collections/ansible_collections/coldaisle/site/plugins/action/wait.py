@@ -13,6 +13,12 @@ from ansible.plugins.action import ActionBase
 LASTING_SIGNS = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
 """Words of SSH that no waiting changes."""
 
+NOT_UP_LOOK = (
+    "the node's console, its boot order, and the provisioner's DHCP and HTTP logs: where DHCP says 'ignored', the MAC "
+    "address there is not in hardware.yaml; where it says nothing, a cable is wrong or another server answers"
+)
+"""Where it shows why a node that was turned on does not come up."""
+
 ASK = "ip -o link 2>/dev/null || true"
 """What is asked: any host can answer it, and one with iproute2 says which ports it has."""
 
@@ -47,7 +53,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
                 look = "the site's known_hosts and the machine's own host key: was it installed anew?"
                 return result | {"failed": True, "msg": f"another host key than before: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
-                look = "the node's console, its boot order, and the provisioner's DHCP and HTTP logs"
+                look = NOT_UP_LOOK
                 return result | {"failed": True, "msg": f"not up after {waited_s:g} s: {why} (look at {look})"}
             time.sleep(params["interval_s"])
 

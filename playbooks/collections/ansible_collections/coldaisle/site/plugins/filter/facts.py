@@ -43,6 +43,11 @@ def of_kind(facts: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if _kind(name) == kind}
 
 
+def but_kind(facts: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the facts of all other kinds."""
+    return {name: value for name, value in facts.items() if _kind(name) != kind}
+
+
 def differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Mapping[str, str]) -> list[str]:
     """Return a sentence for each fact that does not fit the plan or could not be read."""
     return [
@@ -86,5 +91,6 @@ class FilterModule:
             "differences": differences,
             "only": only,
             "of_kind": of_kind,
+            "but_kind": but_kind,
             "with_contents": with_contents,
         }

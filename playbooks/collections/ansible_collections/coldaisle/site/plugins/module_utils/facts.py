@@ -33,6 +33,7 @@ KINDS_OF = {
     "amd_facts": "amd_gpu_count amd_driver",
     "service_facts": "service kubelet_config boot image",
     "record_facts": "files",
+    "dhcp_facts": "foreign_dhcp",
     "switch_systems": "config effective config_sections",
 }
 """The kinds of facts that each module tells. A host compiles a module when it is asked for one of its kinds."""
