@@ -17,6 +17,7 @@ from sim.dhcp_faults import answer_dhcp, ask_forever, end_answers, end_asking
 from sim.errors import SimError
 from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
+from sim.identity_faults import copy_disk, need_other, restore_disk
 from sim.machines import Machine, hardware_record
 from sim.network import Wiring, is_guest, wiring
 from sim.power import write_hardware
@@ -185,6 +186,12 @@ FAULTS: Mapping[str, Fault] = {
         "the node asks for addresses under a new MAC address each second, until a server has none left",
         ask_forever,
         end_asking,
+    ),
+    "another-machine": Fault("the BMC is plugged into another machine (--set of=NODE)", need_other),
+    "copied-disk": Fault(
+        "the disk of a light host is a copy of another's, from its next power-on (--set of=NODE)",
+        copy_disk,
+        restore_disk,
     ),
     "boot-loop": Fault(
         "the machine starts over and over, and its BMC says on (--set after_s=; from the next power-on)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-RuleName = Literal["same", "at_least", "at_most", "limit", "version", "set", "contains", "zone", "image"]
+RuleName = Literal["same", "at_least", "at_most", "limit", "version", "set", "contains", "zone", "image", "uuid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
+    "machine_uuid": Kind("bmc", "uuid", teller="bmc", why="BMCs and firmware write some of its bytes in other orders"),
+    "machine_serial": Kind("bmc", teller="bmc"),
     "power": Kind("bmc", teller="bmc"),
     "boot_order": Kind("bmc", teller="bmc"),
     "power_limit_w": Kind("bmc", teller="bmc"),

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import SETTINGS
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import IDENTITY, SETTINGS
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS, different
 
-BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", "firmware", "event_destination", *SETTINGS})
+BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", "firmware", "event_destination", *SETTINGS, *IDENTITY})
 NODE_FACTS = frozenset({"label", "taints", "node_ready", "kubelet_serving"})
 
 

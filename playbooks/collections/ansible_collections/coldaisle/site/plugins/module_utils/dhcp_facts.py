@@ -52,7 +52,7 @@ def question(mac: bytes, number: bytes) -> bytes:
 
 def _checksum(header: bytes) -> int:
     """Return the checksum of an IPv4 header (RFC 1071)."""
-    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

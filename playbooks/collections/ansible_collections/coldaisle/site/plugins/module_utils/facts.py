@@ -97,7 +97,7 @@ def read_facts(names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
     return seen, errors
 
 
-OTHER_RULES = {"taints": "set", "virtual_media": "image"}
+OTHER_RULES = {"taints": "set", "virtual_media": "image", "machine_uuid": "uuid"}
 """Rules of facts that no host tells but its cluster or its BMC, where they are more than being the same."""
 
 
