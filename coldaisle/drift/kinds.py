@@ -93,6 +93,7 @@ KINDS: Mapping[str, Kind] = {
     "fabric_manager": Kind("gpu"),
     "fabric_state": Kind("gpu"),
     "persistence": Kind("gpu"),
+    "ecc_uncorrected": Kind("gpu", "at_most", why="the plan names the most that is accepted"),
     "nouveau": Kind("gpu"),
     "imex_service": Kind("gpu"),
     "imex_nodes": Kind("gpu", "set", why="the nodes of a domain have no order"),

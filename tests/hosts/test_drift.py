@@ -74,5 +74,13 @@ def test_what_cannot_be_read_is_not_drift(settled: Settled) -> None:
     settled.host.shell("mv /usr/local/bin/nvidia-smi /run/nvidia-smi")
     answers = settled.read(settled.facts["gpu"])
     settled.host.shell("mv /run/nvidia-smi /usr/local/bin/nvidia-smi")
-    assert set(answers) == {"gpu_count", "driver", "driver_pin", "fabric_manager", "fabric_state", "persistence"}
+    assert set(answers) == {
+        "gpu_count",
+        "driver",
+        "driver_pin",
+        "fabric_manager",
+        "fabric_state",
+        "persistence",
+        "ecc_uncorrected",
+    }
     assert set(answers.values()) == {CouldNotTell("nvidia-smi is not installed")}

@@ -28,8 +28,8 @@ KINDS_OF = {
     "pci_facts": "max_read_request relaxed_ordering acs_redirect",
     "rdma_facts": "vfs rdma_device roce_dscp memlock nofile",
     "nic_facts": "pfc qos_trust dscp_priority ecn gid rdma_netns firmware_vfs",
-    "gpu_facts": "gpu_count driver driver_pin kernel_support fabric_manager fabric_state persistence nouveau "
-    "imex_service imex_nodes",
+    "gpu_facts": "gpu_count driver driver_pin kernel_support fabric_manager fabric_state persistence ecc_uncorrected "
+    "nouveau imex_service imex_nodes",
     "amd_facts": "amd_gpu_count amd_driver",
     "service_facts": "service kubelet_config boot image",
     "record_facts": "files",
