@@ -155,6 +155,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner turns it off unless told: a changed key was then taken
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",
