@@ -95,7 +95,7 @@ def heal_bmc(floor: Hall) -> None:
 
 def a_bmc_is_done(floor: Hall) -> bool:
     """Tell whether the first BMC has its boot device."""
-    return boot_of(floor, names(floor)[0])[0] == "Hdd"  # type: ignore[index]
+    return read_json(floor.state.bmcs / f"{names(floor)[0]}.json").get("boot_device") == "Hdd"
 
 
 # -- the host that is cut off ------------------------------------------------------------------------------------
