@@ -37,6 +37,8 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
         with _held(params, changes=False):
             found = updater.different(wanted)
         changes = [{"fact": f"firmware.{it.name}", "seen": seen, "planned": it.version} for it, seen in found]
+        if not check and not found:
+            updater.forget_done()
         if check or not found:
             return changes
         for item, _seen in found:

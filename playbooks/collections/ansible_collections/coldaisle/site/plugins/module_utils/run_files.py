@@ -10,7 +10,7 @@ from pathlib import Path
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run as run_command
 from ansible_collections.coldaisle.site.plugins.module_utils.record_facts import record, state_of, write_record
-from ansible_collections.coldaisle.site.plugins.module_utils.services import tell
+from ansible_collections.coldaisle.site.plugins.module_utils.services import ENABLED, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     diffs = [_diff(entry["path"], (before[entry["path"]] or ("",))[0], entry["content"]) for entry in entries]
     gone = _no_longer_planned(params)
     diffs += [_diff(path, (_current(Path(path)) or ("",))[0], "") for path in gone]
-    known = [entry["reload"] for entry in entries] + [_readers(params)[path] for path in gone]
+    known = [entry["reload"] for entry in entries] + [_told_of_end(_readers(params)[path]) for path in gone]
     readers = list(dict.fromkeys(reader for each in known for reader in each))
     paths = [*(entry["path"] for entry in entries), *gone]
     recorded = _is_recorded(params.get("record") or {})
@@ -69,6 +69,11 @@ def _readers(params: dict[str, Any]) -> dict[str, list[str]]:
     """Return who reads each file of the record, and has to be told that it is gone."""
     kept = record(params["record"]["name"])
     return {path: kept.get("readers", {}).get(path, []) for path in kept["files"]}
+
+
+def _told_of_end(readers: list[str]) -> list[str]:
+    """Return who is told that a file is gone: systemd of a unit, which cannot be turned on any more."""
+    return ["systemd" if reader.startswith(ENABLED) else reader for reader in readers]
 
 
 def _remove(path: Path) -> None:
