@@ -13,10 +13,12 @@ from typing import Any
 
 from coldaisle.plan.model import NodePlan, SitePlan
 from sim.crossing import Plug, cross, neighbour, uncross
+from sim.dhcp_faults import answer_dhcp, ask_forever, end_answers, end_asking
 from sim.errors import SimError
 from sim.fault_lines import LOST, flap_lines, stamped, xid_lines
 from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
+from sim.identity_faults import copy_disk, need_other, restore_disk
 from sim.machines import Machine, hardware_record
 from sim.network import Wiring, is_guest, wiring
 from sim.parts import serial_of
@@ -187,6 +189,22 @@ FAULTS: Mapping[str, Fault] = {
     "bmc-no-power": Fault("the BMC accepts a power-on, and nothing happens"),
     "no-boot": Fault("the firmware finds nothing to boot from, at every power-on"),
     "no-dhcp": Fault("nobody answers the boot NIC's DHCP: its cable is cut", _unplug_boot_nic, _plug_boot_nic),
+    "rogue-dhcp": Fault(
+        "the node answers DHCP on the network that nodes boot from, with other addresses and another boot file",
+        answer_dhcp,
+        end_answers,
+    ),
+    "dhcp-exhausted": Fault(
+        "the node asks for addresses under a new MAC address each second, until a server has none left",
+        ask_forever,
+        end_asking,
+    ),
+    "another-machine": Fault("the BMC is plugged into another machine (--set of=NODE)", need_other),
+    "copied-disk": Fault(
+        "the disk of a light host is a copy of another's, from its next power-on (--set of=NODE)",
+        copy_disk,
+        restore_disk,
+    ),
     "boot-loop": Fault(
         "the machine starts over and over, and its BMC says on (--set after_s=; from the next power-on)"
     ),

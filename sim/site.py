@@ -68,6 +68,8 @@ def up(plan: SitePlan, progress: Progress) -> SiteStatus:
     state = state_of(plan.name)
     with state.locked():
         require_machine()
+        if not state.machines.exists():
+            _forget_machines(state)
         state.make_folders()
         ensure_secrets(plan, state)
         image = _ensure_images(plan, progress)
@@ -79,6 +81,12 @@ def up(plan: SitePlan, progress: Progress) -> SiteStatus:
         _start_bmcs(state, progress)
         _start_cluster(plan, state, progress)
         return status(plan)
+
+
+def _forget_machines(state: State) -> None:
+    """Forget what the deploy host knows of machines of before: the new ones have host keys and disks of their own."""
+    (state.folder / "known_hosts").unlink(missing_ok=True)
+    shutil.rmtree(state.folder / "disks", ignore_errors=True)
 
 
 def _ensure_images(plan: SitePlan, progress: Progress) -> Image:

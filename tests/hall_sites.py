@@ -94,6 +94,7 @@ class Hall:
             shutil.rmtree(machine.path)
         (self.folder / "outputs.json").unlink(missing_ok=True)
         shutil.rmtree(self.state.folder / "ssh", ignore_errors=True)
+        shutil.rmtree(self.state.folder / "disks", ignore_errors=True)
         (self.state.folder / "known_hosts").unlink(missing_ok=True)
         self.replan()
 

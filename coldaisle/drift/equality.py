@@ -8,6 +8,7 @@ one thing. The rule goes by the fact's kind (`kinds`), so that the provider's di
 from __future__ import annotations
 
 import re
+import uuid
 from typing import TYPE_CHECKING
 
 from coldaisle.drift.kinds import KINDS
@@ -74,6 +75,15 @@ def _same_image(planned: str, seen: str) -> bool:
     return planned.rpartition("/")[2] == seen
 
 
+def _same_uuid(planned: str, seen: str) -> bool:
+    """SMBIOS has three numbers of a UUID with their last byte first (since 2.6), and IPMI turns all of it around."""
+    try:
+        left, right = uuid.UUID(planned), uuid.UUID(seen)
+    except ValueError:
+        return False
+    return right.bytes in {left.bytes, left.bytes_le, left.bytes[::-1]}
+
+
 def _items(text: str) -> set[str]:
     return {item.strip() for item in text.split(",") if item.strip()}
 
@@ -93,6 +103,7 @@ RULES: Mapping[RuleName, Callable[[str, str], bool]] = {
     "contains": lambda planned, seen: _items(planned) <= _items(seen),
     "zone": _same_zone,
     "image": _same_image,
+    "uuid": _same_uuid,
 }
 """Rules by name, each asked only where the two values differ."""
 

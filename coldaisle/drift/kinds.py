@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-RuleName = Literal["same", "at_least", "at_most", "limit", "version", "set", "contains", "zone", "image"]
+RuleName = Literal["same", "at_least", "at_most", "limit", "version", "set", "contains", "zone", "image", "uuid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
+    "machine_uuid": Kind("bmc", "uuid", teller="bmc", why="BMCs and firmware write some of its bytes in other orders"),
+    "machine_serial": Kind("bmc", teller="bmc"),
     "power": Kind("bmc", teller="bmc"),
     "boot_order": Kind("bmc", teller="bmc"),
     "power_policy": Kind("bmc", teller="bmc"),
@@ -92,6 +94,7 @@ KINDS: Mapping[str, Kind] = {
     "fabric_manager": Kind("gpu"),
     "fabric_state": Kind("gpu"),
     "persistence": Kind("gpu"),
+    "ecc_uncorrected": Kind("gpu", "at_most", why="the plan names the most that is accepted"),
     "nouveau": Kind("gpu"),
     "imex_service": Kind("gpu"),
     "imex_nodes": Kind("gpu", "set", why="the nodes of a domain have no order"),
@@ -101,6 +104,7 @@ KINDS: Mapping[str, Kind] = {
     "service": Kind("pxe, kubernetes"),
     "boot": Kind("pxe"),
     "image": Kind("pxe"),
+    "foreign_dhcp": Kind("pxe"),
     "kubelet_config": Kind("kubernetes"),
     "kubelet_serving": Kind("kubernetes", teller="cluster"),
     "node_ready": Kind("kubernetes", teller="cluster"),

@@ -124,6 +124,7 @@ def gpu_facts(plan: SitePlan, pool: PoolPlan, node: NodePlan) -> Facts:
     facts |= {"gpu_count": gpu.count, "driver": gpu.driver_floor}
     facts |= _driver(gpu)
     facts |= {"persistence": gpu.persistence, "nouveau": "off"}
+    facts |= {"ecc_uncorrected": gpu.max_uncorrected_ecc} if gpu.max_uncorrected_ecc is not None else {}
     facts |= {"imex_service": "active" if gpu.imex == "host" else "off"}
     facts |= {"imex_nodes": ",".join(domain(plan, node))} if gpu.imex == "host" else {}
     return facts | ({"fabric_state": gpu.fabric_state} if gpu.fabric_state else {})

@@ -118,6 +118,7 @@ def plan_gpu(spec: SiteSpec, pool: PoolSpec) -> GpuPlan | None:
         packages=dict(sorted(gpu.driver_packages.items())),
         persistence=gpu.persistence,
         fabric_state=gpu.fabric_state,
+        max_uncorrected_ecc=gpu.max_uncorrected_ecc,
         fabric_manager=has_switches and gpu.driver_version is not None and owner == "host",
         imex=gpu.imex,
     )

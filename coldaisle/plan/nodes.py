@@ -198,7 +198,9 @@ def _bmc(context: _Context, node: PlacedNode, hardware: NodeHardware, pool: Pool
 
 def _bmc_settings(system: System, hardware: NodeHardware, wanted: BmcSettings) -> dict[str, str | int | bool]:
     """Return the facts of a BMC's settings; a boot port without a known MAC address has none (a check tells)."""
-    facts: dict[str, str | int | bool] = {}
+    facts: dict[str, str | int | bool] = {"machine_uuid": hardware.uuid} if hardware.uuid else {}
+    if hardware.serial and hardware.bmc_protocol == "redfish":  # IPMI has it in a format of the maker's, or not at all
+        facts["machine_serial"] = hardware.serial
     if wanted.boot_mode and system.firmware:
         facts["boot_mode"] = system.firmware
     if wanted.secure_boot is not None:

@@ -110,6 +110,8 @@ def _pxe_play(plan: SitePlan) -> Iterator[PlayPlan]:
     if provisioning is None:
         return
     facts: dict[str, str | int | bool] = {"service.coldaisle-dnsmasq": "active", "service.nginx": "active"}
+    # Behind a router that relays there is another network than the provisioner's, which it cannot ask.
+    facts |= {} if provisioning.relayed else {f"foreign_dhcp.{provisioning.interface}": "none"}
     facts |= {f"boot.{node.name}": "allowed" for node in plan.nodes if node.boot == "network"}
     for image in provisioning.images:
         facts |= {f"image.{image.name}.{file}": sha256 for file, sha256 in sorted(image.sha256.items())}

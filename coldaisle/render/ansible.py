@@ -166,6 +166,7 @@ def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
     written = role_files(plan, node)
     facts = {verb: {**found, **record_facts(verb, written)} for verb, found in host_facts(plan, node).items()}
     found = _connection_vars(plan, node.management_address) | _bmc_vars(node, pool) | _os_vars(node, pool)
+    found |= {"up_disk_records": str(state_dir(plan.name) / "disks")} if _has_own_disk(plan, node, pool) else {}
     found |= {f"{verb}_facts": dict(facts[verb]) for verb in VERBS if verb in facts and verb != "verify"}
     found |= {f"{verb}_files": [file.as_dict() for file in files] for verb, files in written.items()}
     found |= _kubernetes_vars(plan, node)
@@ -207,6 +208,7 @@ def _bmc_vars(node: NodePlan, pool: PoolPlan) -> Vars:
         # A rack is what a bad update may take down, and no more.
         items = [{key: value for key, value in asdict(item).items() if value is not None} for item in pool.firmware]
         found |= {"bmc_firmware_items": items, "bmc_firmware_domain": node.rack}
+        found |= {"bmc_firmware_machine": machine} if (machine := _machine(node)) else {}
     return found
 
 
@@ -221,10 +223,24 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
     }
 
 
+def _has_own_disk(plan: SitePlan, node: NodePlan, pool: PoolPlan) -> bool:
+    """Tell whether a node boots from its own disk: a root in memory may have a new machine id at every boot."""
+    images = plan.provisioning.images if plan.provisioning else ()
+    in_memory = any(image.name == pool.image and image.kind == "squashfs" for image in images)
+    return node.boot == "image-installed" or not in_memory
+
+
+def _machine(node: NodePlan) -> Vars:
+    """Return what the delivery list says of the machine itself, by the names of its BMC's facts."""
+    settings = node.bmc.settings if node.bmc else {}
+    return {name: settings[name] for name in ("machine_uuid", "machine_serial") if name in settings}
+
+
 def _os_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return {
         "up_timeout_s": pool.os.boot_timeout_s,
         "up_macs": [nic.mac for nic in node.nics if nic.mac],
+        **({"up_machine": machine} if (machine := _machine(node)) else {}),
         "os_links": [{"name": nic.name, "mac": nic.mac} for nic in node.nics if nic.mac],
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -94,6 +95,11 @@ def _parsed(parse: Callable[[str], Any], noun: str, example: str) -> AfterValida
     return AfterValidator(parses)
 
 
+def _uuid(text: str) -> None:
+    if str(uuid.UUID(text)) != text:
+        raise ValueError("it has 32 hexadecimal digits, in groups of 8, 4, 4, 4 and 12")
+
+
 def _mac(text: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", text):
         raise ValueError("it has six pairs of hexadecimal digits, with colons between them")
@@ -102,6 +108,9 @@ def _mac(text: str) -> str:
 
 Address = Annotated[str, _parsed(ipaddress.ip_address, "an IP address", "10.0.0.1")]
 Subnet = Annotated[str, _parsed(ipaddress.ip_network, "a subnet", "10.0.0.0/24")]
+Uuid = Annotated[
+    str, StringConstraints(to_lower=True), _parsed(_uuid, "a UUID", "4c4c4544-0043-3510-8052-b4c04f4a5931")
+]
 Mac = Annotated[str, StringConstraints(to_lower=True), _parsed(_mac, "a MAC address", "52:54:00:01:02:03")]
 RackRef = Annotated[str, refers_to("rack")]
 SystemRef = Annotated[str, refers_to("system")]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from coldaisle.spec.base import Mac, SpecModel, refers_to
+from coldaisle.spec.base import Mac, SpecModel, Uuid, refers_to
 from coldaisle.spec.subnet import Guid
 
 NodeRef = Annotated[str, refers_to("node")]
@@ -17,14 +17,15 @@ class NodeHardware(SpecModel):
     One delivered node.
 
     `macs` is by network port, as the operating system names it, and so are `guids`, those of InfiniBand ports. `disks`
-    has the serial of each disk by a label of the site's own, such as boot0. `serial` is the chassis' own; `gpus` and
-    `dimms` have those of the GPUs and memory modules by their slots, as the BMC names them.
+    has the serial of each disk by a label of the site's own, such as boot0. `serial` and `uuid` are the machine's own,
+    as its firmware (SMBIOS, system information) and its BMC show them: a machine with others is not touched. `gpus` and
+    `dimms` have the serials of the GPUs and memory modules by their slots, as the BMC names them.
     """
-
-    serial: str | None = None
 
     bmc_protocol: Literal["redfish", "ipmi"] = "redfish"
     bmc_mac: Mac | None = None
+    serial: str | None = None
+    uuid: Uuid | None = None
     macs: dict[str, Mac] = Field(default_factory=dict)
     guids: dict[str, Guid] = Field(default_factory=dict)
     disks: dict[str, str] = Field(default_factory=dict)

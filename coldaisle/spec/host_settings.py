@@ -104,5 +104,7 @@ class GpuSpec(SpecModel):
     persistence: bool = True
     fabric_state: Literal["Completed"] | None = None
     """NVLink fabric state that each GPU must report; null where the system has no NVSwitch."""
+    max_uncorrected_ecc: Annotated[int, Field(ge=0)] | None = None
+    """Uncorrectable ECC errors that a host's GPUs may have together since their last reset; null: not looked at."""
     imex: Literal["off", "host"] = "off"
     """Who runs IMEX: nobody on the host (the DRA driver's compute domains do), or each host, with its NVLink domain."""

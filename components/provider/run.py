@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
+from components.provider.room import NoRoomError, require_room
 from components.provider.site import Site, playbooks_dir
 
 if TYPE_CHECKING:
@@ -62,11 +63,15 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
     Run the job to its end, or until `stop` is set.
 
     Raises:
-        RunError: there is no ansible-playbook, a host is in use by another run, or the worker died.
+        RunError: a disk is full, there is no ansible-playbook, a host is in use by another run, or the worker died.
 
     """
     try:
+        if job.lock:  # what only reads has nothing to lose
+            require_room(job.site.state)
         message = _message(job)
+    except NoRoomError as error:
+        raise RunError(str(error)) from None
     except OSError as error:
         raise RunError(f"cannot write into the state folder of site {job.site.name}: {error}") from None
     worker = await asyncio.create_subprocess_exec(
@@ -150,6 +155,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner turns it off unless told: a changed key was then taken
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import shutil
@@ -104,6 +105,12 @@ def run(job: Job, out: TextIO, stop: threading.Event) -> None:
     write({"kind": "end", "status": result.status, "rc": result.rc})
 
 
+def refuse(out: TextIO, why: str) -> None:
+    """Write the event of a run that is not carried on, with why."""
+    out.write(json.dumps({"kind": "refused", "why": why}) + "\n")
+    out.flush()
+
+
 def main() -> None:
     """Read the job, run it, and remove what it left on disk."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -118,8 +125,12 @@ def main() -> None:
         for lock in locks:
             lock.close()
     except InUseError as error:
-        out.write(json.dumps({"kind": "refused", "why": str(error)}) + "\n")
-        out.flush()
+        refuse(out, str(error))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        why = f"the disk of {job['folder']} became full in the middle of the run\n  have: {error}\n"
+        refuse(out, f"{why}  fix:  make room there, then run again: the hosts that were done stay as they are")
     finally:
         shutil.rmtree(job["folder"], ignore_errors=True)
 

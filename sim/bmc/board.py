@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 from sim.bmc.accounts import Accounts
 from sim.bmc.firmware import Firmware
 from sim.fault_records import active_faults, delay_s
+from sim.identity_faults import shown_uuid
 from sim.machines import Machine
 from sim.power import PowerSwitch
 from sim.state import State, read_json, write_json
@@ -56,6 +57,11 @@ class Board:
     def faults(self) -> Mapping[str, Any]:
         """The faults in force now."""
         return active_faults(self._state, self.machine.name)
+
+    @property
+    def uuid(self) -> str:
+        """The UUID of the machine that the BMC is plugged into."""
+        return shown_uuid(self.machine.uuid, self.faults)
 
     def password(self, user: str) -> str | None:
         """Return the password of a user who may log in now, or None."""

@@ -77,7 +77,7 @@ class BoardIpmi(Bmc):  # type: ignore[misc]  # pyghmi has no types
 
     def get_system_guid(self) -> uuid.UUID:
         """Return the UUID of the system."""
-        return uuid.UUID(self._board.machine.uuid)
+        return uuid.UUID(self._board.uuid)
 
     def get_power_state(self) -> str:
         """Return "on" or "off", as the machine is."""

@@ -49,9 +49,9 @@ class BoardDriver(AbstractSystemsDriver):  # type: ignore[misc]  # sushy-tools h
     def _get(self, identity: str) -> Board:
         board = _board.get()
         if identity == board.machine.name:
-            raise error.AliasAccessError(board.machine.uuid)
-        if identity != board.machine.uuid:
-            raise error.NotFound(f"this BMC has no system {identity}; its only one is {board.machine.uuid}")
+            raise error.AliasAccessError(board.uuid)
+        if identity != board.uuid:
+            raise error.NotFound(f"this BMC has no system {identity}; its only one is {board.uuid}")
         return board
 
     @property
@@ -62,11 +62,11 @@ class BoardDriver(AbstractSystemsDriver):  # type: ignore[misc]  # sushy-tools h
     @property
     def systems(self) -> list[str]:
         """The identities of the systems: one."""
-        return [_board.get().machine.uuid]
+        return [_board.get().uuid]
 
     def uuid(self, identity: str) -> str:
         """Return the UUID of a system."""
-        return self._get(identity).machine.uuid
+        return self._get(identity).uuid
 
     def name(self, identity: str) -> str:
         """Return the name of a system."""

@@ -137,7 +137,12 @@ def _pool(places: dict[str, int]) -> dict[str, Any]:
         "role": "serving",
         "nodes": nodes,
         "boot": "image-installed",
-        "gpu": {"driver_floor": "580.95.05", "persistence": True, "fabric_state": "Completed"},
+        "gpu": {
+            "driver_floor": "580.95.05",
+            "persistence": True,
+            "fabric_state": "Completed",
+            "max_uncorrected_ecc": 0,
+        },
         # A hall has no switches that could answer on a rail.
         "os": {
             "sysctl": {"net.ipv4.tcp_mtu_probing": "1"},

@@ -36,6 +36,7 @@ mount -o bind root/proc/sys root/proc/sys
 mount -o bind root/proc/sys/net root/proc/sys/net
 mount -o remount,bind,ro root/proc/sys
 mount -t sysfs -o ro none root/sys
+[ ! -d root/sys/class/dmi ] || mount -t tmpfs -o ro none root/sys/class/dmi
 mount -t tmpfs -o mode=755 none root/dev
 cp -a /dev/null /dev/zero /dev/random /dev/urandom /dev/tty root/dev
 ln -s /proc/self/fd root/dev/fd

@@ -19,6 +19,7 @@ AT_REST: dict[str, tuple[str, dict[str, object]]] = {
     "r01-n01": ("bmc-hang", {}),
     "r01-n02": ("bmc-wrong-password", {}),
     "r01-n03": ("bmc-wrong-password", {}),
+    "r01-n04": ("gpu-ecc", {"index": 1, "errors": 5}),
     "r01-n05": ("gpu-missing", {}),
     "r01-n06": ("gpu-xid", {"index": 3}),
     "r01-n07": ("gpu-driver-old", {}),
@@ -37,6 +38,7 @@ BMCS = {
 CHANGES = {
     "bmc-light": {'hosts["r01-n09"]["boot_order"]': "update"},
     "gpu-light": {
+        'hosts["r01-n04"]["ecc_uncorrected"]': "update",
         'hosts["r01-n05"]["gpu_count"]': "update",
         'hosts["r01-n06"]["gpu_count"]': "update",
         'hosts["r01-n07"]["driver"]': "update",
@@ -53,7 +55,7 @@ def target(floor: Hall, host: str) -> faults.Target:
 
 @pytest.fixture
 def faulty(brought_up: Hall) -> Iterator[Hall]:
-    """Return the hall with a fault on each of eight hosts."""
+    """Return the hall with a fault on each of nine hosts."""
     for host, (name, options) in AT_REST.items():
         faults.inject(target(brought_up, host), name, options)
     yield brought_up

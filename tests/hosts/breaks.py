@@ -193,6 +193,12 @@ GPU = of_role(
     ),
     Break(fact="fabric_state", by=hardware("fabric_state", "'In Progress'"), seen="In Progress", mend=AS_BEFORE),
     Break(fact="persistence", by="nvidia-smi -pm 0", seen=False),
+    Break(
+        fact="ecc_uncorrected",
+        by=hardware("gpus", "[dict(record['gpus'][0], ecc_uncorrected=2), *record['gpus'][1:]]"),
+        seen=2,
+        mend=AS_BEFORE,
+    ),
     Break(fact="nouveau", by="modprobe nouveau", seen="loaded"),
     Break(
         fact="imex_service",

@@ -19,7 +19,12 @@ NODE = "r01-n01"
 
 SETTINGS = f"""
     rdma: {{mode: roce, vfs_per_port: 2, firmware_vfs: 8, memlock: unlimited, netns: exclusive}}
-    gpu: {{driver_floor: "580.95.05", driver_version: "580.95.05", persistence: true, fabric_state: Completed}}
+    gpu:
+      driver_floor: "580.95.05"
+      driver_version: "580.95.05"
+      persistence: true
+      fabric_state: Completed
+      max_uncorrected_ecc: 0
     os:
       kernel: {{release: {RELEASE}}}
       kernel_arguments: [quiet]

@@ -14,6 +14,9 @@ pytestmark = needs_root
 NEED_MODULES = {"addresses", "bond_hash", "bond_lacp_rate", "bond_members", "bond_mode", "vlan"}
 """Bonds and VLANs take modules that this machine's kernel may lack; guests with a kernel of their own have them."""
 
+OF_OTHERS = {"foreign_dhcp"}
+"""What another machine does: it is broken where there is one, in tests/sim/test_dhcp_faults.py."""
+
 
 def test_d7_check_mode_of_a_bare_host_says_what_would_be_made(settled: Settled) -> None:
     """D7: where nothing is there yet, check mode does not fail, and would change just what is not as planned."""
@@ -63,7 +66,7 @@ def test_what_is_broken_is_named_and_repaired(settled: Settled, row: Break) -> N
 def test_every_kind_that_a_host_tells_has_a_row() -> None:
     """A new kind of fact comes with the way to break it."""
     told = {kind for kind, record in KINDS.items() if record.teller == "host"}
-    assert {row.kind for row in BREAKS} | NEED_MODULES == told
+    assert {row.kind for row in BREAKS} | NEED_MODULES | OF_OTHERS == told
 
 
 def test_what_cannot_be_read_is_not_drift(settled: Settled) -> None:
@@ -71,5 +74,13 @@ def test_what_cannot_be_read_is_not_drift(settled: Settled) -> None:
     settled.host.shell("mv /usr/local/bin/nvidia-smi /run/nvidia-smi")
     answers = settled.read(settled.facts["gpu"])
     settled.host.shell("mv /run/nvidia-smi /usr/local/bin/nvidia-smi")
-    assert set(answers) == {"gpu_count", "driver", "driver_pin", "fabric_manager", "fabric_state", "persistence"}
+    assert set(answers) == {
+        "gpu_count",
+        "driver",
+        "driver_pin",
+        "fabric_manager",
+        "fabric_state",
+        "persistence",
+        "ecc_uncorrected",
+    }
     assert set(answers.values()) == {CouldNotTell("nvidia-smi is not installed")}

@@ -18,10 +18,11 @@ from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_m
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc_firmware, bmc_images, bmc_turns
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import Updater, Wanted, different, versions
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware_settle import settle_firmware
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_images import check_image
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import HeldError, maintain, power_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_service import Service
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import read_record, record_path
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import change_record, read_record, record_path
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_turns import turn
 
 from sim.bmc.board import Board
@@ -130,6 +131,24 @@ def test_a_killed_run_is_gone_on_with_and_not_begun_again(board: Board, service:
     Updater(service, "again", 20).update(Wanted("BMC", "2.0.0", f"{images}/bmc.bin"))
     assert len(board.firmware.tasks()) == 2
     assert versions(service) == {"BMC": "2.0.0", "BIOS": "2.5.0"}
+
+
+def test_an_update_that_ended_while_nobody_looked_is_forgotten(
+    board: Board, images: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later run that finds every version right keeps no task, which another board would not know."""
+    monkeypatch.setenv("BMC_USERNAME", "admin")
+    monkeypatch.setenv("BMC_PASSWORD", PASSWORD)
+    board.firmware.begin("BIOS", f"{images}/bios.bin")
+    with redfish_of(board, tmp_path / "bmc") as address:
+        change_record(record_path("firmware", address), name="BIOS", image=f"{images}/bios.bin", task="/a/task")
+        item = {"name": "BIOS", "version": "2.5.0", "image": f"{images}/bios.bin", "sha256": "0" * 64}
+        access = {"address": address, "protocol": "redfish", "credentials": "env:BMC", "update_timeout_s": 20}
+        params = {**access, "items": [item], "domain": "r01", "member": "r01-n01"}
+        while versions(Service(Access(address, "admin", PASSWORD, timeout_s=5)))["BIOS"] != "2.5.0":
+            pass
+        assert settle_firmware(params, check=False) == []
+        assert read_record(record_path("firmware", address))["task"] is None
 
 
 def test_a_task_that_ends_badly_is_told_in_the_bmcs_words(board: Board, service: Service, images: str) -> None:

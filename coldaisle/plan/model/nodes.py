@@ -166,6 +166,8 @@ class GpuPlan:
     """
     GPU settings of a pool. `driver_floor` is the lowest accepted driver version, `driver_version` the only one.
 
+    `max_uncorrected_ecc` is how many uncorrectable ECC errors a host's GPUs may have together since their last reset.
+
     `driver_owner` installs the driver; `fabric_manager` says whether the host runs one, which must have the driver's
     version.
     """
@@ -181,6 +183,7 @@ class GpuPlan:
     fabric_state: str | None
     fabric_manager: bool
     imex: Literal["off", "host"]
+    max_uncorrected_ecc: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

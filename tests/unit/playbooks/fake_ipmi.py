@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from pyghmi.ipmi.bmc import Bmc
 from pyghmi.ipmi.private import serversession
@@ -77,6 +78,10 @@ class FakeBmc(Bmc):  # type: ignore[misc]  # pyghmi carries no types
             self.note("suite 17")
             return
         FakeSession(self.authdata, self.kg, sockaddr, self.serversocket, raw[16:], self.uuid, bmc=self)
+
+    def get_system_guid(self) -> UUID:
+        """Return the UUID of the machine."""
+        return UUID("4c4c4544-0043-3510-8052-b4c04f4a5930")
 
     def get_power_state(self) -> str:
         """Return the power as the BMC tells it."""

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.action.wait import another_machine
 from ansible_collections.coldaisle.site.plugins.plugin_utils import light
+from ansible_collections.coldaisle.site.plugins.plugin_utils.who import another_machine
 
 PORTS = (
     "2: mgmt0: <UP> mtu 1500 state UP\\    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"

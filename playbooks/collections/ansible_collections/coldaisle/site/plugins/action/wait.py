@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
+from ansible_collections.coldaisle.site.plugins.plugin_utils.who import (
+    another_machine,
+    another_system,
+    copied_disk,
+    whose_key,
+    with_owner,
+)
 
 LASTING_SIGNS = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
 """Words of SSH that no waiting changes."""
 
-ASK = "ip -o link 2>/dev/null || true"
-"""What is asked: any host can answer it, and one with iproute2 says which ports it has."""
+NOT_UP_LOOK = (
+    "the node's console, its boot order, and the provisioner's DHCP and HTTP logs: where DHCP says 'ignored', the MAC "
+    "address there is not in hardware.yaml; where it says nothing, a cable is wrong or another server answers"
+)
+"""Where it shows why a node that was turned on does not come up."""
 
-MAC = re.compile(r"(?:link/ether|permaddr) ([0-9a-f:]{17})")
-"""A port's MAC address, and the one that it was made with where a bond has given it another."""
+ASK = (
+    "ip -o link 2>/dev/null; "
+    "for each in machine_uuid:product_uuid machine_serial:product_serial; do "
+    'echo "$each $(cat "/sys/class/dmi/id/${each##*:}" 2>/dev/null)"; done; '
+    'echo "disk: $(cat /etc/machine-id 2>/dev/null)"; echo "name: $(hostname 2>/dev/null)"'
+)
+"""What is asked: any host can answer it. It says which ports it has, and whose it is by its firmware, disk and name."""
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no types
@@ -27,6 +41,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
         "timeout_s": {"type": "float", "default": 600.0},
         "interval_s": {"type": "float", "default": 1.0},
         "macs": {"type": "list", "elements": "str", "default": []},
+        "machine": {"type": "dict", "default": {}},
+        "disk_records": {"type": "str", "default": ""},
     }
     _supports_check_mode = True
 
@@ -39,38 +55,32 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             why, said = self._asked()
             waited_s = round(time.monotonic() - started, 1)
             if why is None:
-                stranger = another_machine(params["macs"], said)
+                stranger = self._stranger(params, said, task_vars or {})
                 return result | {"changed": False, "up": True, "waited_s": waited_s} | stranger
             if self._task.check_mode:
                 return result | {"changed": False, "up": False, "why": why}
             if any(sign in why for sign in LASTING_SIGNS):
                 look = "the site's known_hosts and the machine's own host key: was it installed anew?"
-                return result | {"failed": True, "msg": f"another host key than before: {why} (look at {look})"}
+                what = f"another host key than before{whose_key(why, task_vars or {})}"
+                return result | {"failed": True, "msg": f"{what}: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
-                look = "the node's console, its boot order, and the provisioner's DHCP and HTTP logs"
+                look = NOT_UP_LOOK
                 return result | {"failed": True, "msg": f"not up after {waited_s:g} s: {why} (look at {look})"}
             time.sleep(params["interval_s"])
+
+    def _stranger(self, params: dict[str, Any], said: str, task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return why this is not the planned host; empty where it is, as far as it says."""
+        found = another_machine(params["macs"], said) or another_system(params["machine"], said)
+        if not found and params["disk_records"] and not self._task.check_mode:
+            found = copied_disk(Path(params["disk_records"]).expanduser(), task_vars["inventory_hostname"], said)
+        return found | ({"msg": with_owner(found["msg"], task_vars)} if found else {})
 
     def _asked(self) -> tuple[str | None, str]:
         """Return None when the host took a command, else why not; and what it said of its ports."""
         try:
-            done = self._low_level_execute_command(ASK)
+            done = self._low_level_execute_command(ASK, sudoable=False)  # no terminal: some hosts have none
         except AnsibleConnectionFailure as error:
             self._connection.reset()
             return " ".join(str(error).split()), ""
         why = None if done["rc"] == 0 else f"a command ended with {done['rc']}: {done['stderr'].strip()}"
         return why, done["stdout"]
-
-
-def another_machine(planned: Iterable[str], said: str) -> dict[str, Any]:
-    """
-    Return a failure where the host has none of the planned ports; empty where it has one, or says nothing of them.
-
-    A wrong cable, a lease that went to another machine or an address given twice lead here: nothing may be set then.
-    """
-    wanted, there = {mac.lower() for mac in planned}, set(MAC.findall(said.lower()))
-    if not wanted or not there or wanted & there:
-        return {}
-    what = f"another machine answers: it has the ports {', '.join(sorted(there))}, planned {', '.join(sorted(wanted))}"
-    look = "the lease or address of both machines, the cable of its boot port, and the MAC addresses in hardware.yaml"
-    return {"failed": True, "msg": f"{what}; nothing was changed (look at {look})"}

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import EVENT_LOG, SETTINGS
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import EVENT_LOG, IDENTITY, SETTINGS
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS, different
 
-BMC_FACTS = frozenset({"power", "boot_order", "power_limit_w", "firmware", "event_destination", EVENT_LOG, *SETTINGS})
+BMC_FACTS = frozenset(
+    {"power", "boot_order", "power_limit_w", "firmware", "event_destination", EVENT_LOG, *SETTINGS, *IDENTITY}
+)
 NODE_FACTS = frozenset({"label", "taints", "node_ready", "kubelet_serving"})
 
 
@@ -41,6 +43,11 @@ def only(facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def of_kind(facts: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return the facts of one kind."""
     return {name: value for name, value in facts.items() if _kind(name) == kind}
+
+
+def but_kind(facts: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the facts of all other kinds."""
+    return {name: value for name, value in facts.items() if _kind(name) != kind}
 
 
 def differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Mapping[str, str]) -> list[str]:
@@ -86,5 +93,6 @@ class FilterModule:
             "differences": differences,
             "only": only,
             "of_kind": of_kind,
+            "but_kind": but_kind,
             "with_contents": with_contents,
         }

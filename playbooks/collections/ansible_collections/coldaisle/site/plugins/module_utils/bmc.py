@@ -58,6 +58,9 @@ class Bmc(Protocol):
     def close(self) -> None:
         """End what the login holds on the BMC."""
 
+    def machine_uuid(self) -> str:
+        """Return the UUID of the machine that it belongs to, in lower case."""
+
     def power(self) -> str:
         """Return `on` or `off`."""
 

@@ -35,6 +35,9 @@ ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
 }
 """Options of both BMC modules. `credentials` is a reference, so it may be shown."""
 
+IDENTITY = ("machine_uuid", "machine_serial")
+"""Facts that say which machine a BMC belongs to. Nothing makes them true: with another one nothing else is set."""
+
 SETTINGS = ("boot_mode", "secure_boot", "bios", "boot_nic", "virtual_media", "boot_override")
 """Facts that only Redfish has; those of `bios` go by the attribute's name behind a dot."""
 
@@ -142,6 +145,7 @@ def read_fact(bmc: Bmc, name: str) -> Setting:
 
     """
     readers: dict[str, Callable[[], str]] = {
+        "machine_uuid": bmc.machine_uuid,
         "boot_order": bmc.first_boot_device,
         "power": bmc.power,
         "power_limit_w": bmc.power_limit,
@@ -149,8 +153,8 @@ def read_fact(bmc: Bmc, name: str) -> Setting:
     }
     if name in readers:
         return Setting(retried(readers[name]))
-    if name.partition(".")[0] not in SETTINGS:
-        known = ", ".join((*readers, *SETTINGS))
+    if name.partition(".")[0] not in {*SETTINGS, *IDENTITY}:
+        known = ", ".join((*readers, *IDENTITY[1:], *SETTINGS))
         raise BmcError("no-fact", f"{name} is not a fact of a BMC", f"the facts, which are {known}")
     settings = with_settings(bmc, name)
     return retried(lambda: settings.setting(name))

@@ -106,6 +106,11 @@ class Updater:
         self._see(item, deadline)
         self._forget()
 
+    def forget_done(self) -> None:
+        """Forget an update of before that has ended while nobody looked: else the next one would look for its task."""
+        if read_record(self._place).get("task"):
+            self._forget()
+
     def different(self, wanted: Sequence[Wanted]) -> list[tuple[Wanted, str]]:
         """Return what differs, as the function does; a BMC that an update of ours may have sent away is waited for."""
         begun = read_record(self._place).get("task")

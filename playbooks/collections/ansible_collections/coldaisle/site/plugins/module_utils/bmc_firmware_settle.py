@@ -6,9 +6,11 @@ import contextlib
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import service_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import logged_in
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import Updater, Wanted
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_images import check_image
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import refuse_another
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CONNECTIONS, connection
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_turns import turn
 
@@ -21,10 +23,13 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
     Bring a BMC's firmware to the wanted versions; return what did not fit at first.
 
     Raises:
-        BmcError: as `different`, `check_image`, `turn`, `power_of` and `Updater.update`.
+        BmcError: as `refuse_another`, `different`, `check_image`, `turn`, `power_of` and `Updater.update`.
         FactError: the credentials cannot be read.
 
     """
+    if params.get("machine"):
+        with logged_in(params) as bmc:
+            refuse_another(bmc, params["machine"])
     wanted = [Wanted(it["name"], it["version"], it["image"], it.get("target")) for it in params["items"]]
     digests = {it["image"]: it["sha256"] for it in params["items"]}
     with contextlib.closing(service_of(params)) as service:
@@ -32,6 +37,8 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
         with _held(params, changes=False):
             found = updater.different(wanted)
         changes = [{"fact": f"firmware.{it.name}", "seen": seen, "planned": it.version} for it, seen in found]
+        if not check and not found:
+            updater.forget_done()
         if check or not found:
             return changes
         for item, _seen in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from pyghmi.ipmi.command import Command
 
 CHASSIS = 0
 """Network function of the chassis commands (IPMI 2.0, chapter 28)."""
+
+APPLICATION, GET_SYSTEM_GUID = 6, 0x37
+"""Network function of the application commands, and the one for the machine's UUID (chapter 22.14)."""
 
 STATUS, CONTROL, SET_POLICY, SET_BOOT, GET_BOOT = 1, 2, 6, 8, 9
 CONTROL_CODES = {"off": 0, "on": 1}
@@ -67,6 +71,11 @@ class IpmiBmc:
             if told.kind != "no-connection":
                 raise told from error
             raise BmcError("refused", str(error), "whether the BMC has sensors and an event log over IPMI") from error
+
+    def machine_uuid(self) -> str:
+        """Return the UUID of the machine, which most BMCs give in the byte order of SMBIOS."""
+        data = bytes(self.command(APPLICATION, GET_SYSTEM_GUID, (), "Get System GUID"))
+        return str(uuid.UUID(bytes_le=data[:16].ljust(16, b"\0")))
 
     def power(self) -> str:
         """Return `on` or `off`."""

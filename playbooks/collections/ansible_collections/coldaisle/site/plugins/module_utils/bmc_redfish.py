@@ -55,6 +55,10 @@ class RedfishBmc:
         """Close the connection."""
         self._wire.connector.close()
 
+    def machine_uuid(self) -> str:
+        """Return the UUID of the machine."""
+        return self._own("UUID").lower()
+
     def power(self) -> str:
         """Return `on` or `off`; a machine on its way is not there yet."""
         self._wire.asked(lambda: self._system.refresh(force=True))
@@ -114,6 +118,8 @@ class RedfishBmc:
         """
         Return a setting: `boot_mode`, `secure_boot`, `boot_nic`, `boot_override`, `virtual_media`, or `bios.NAME`.
 
+        `machine_serial` is read like one.
+
         Raises:
             BmcError: the BMC does not have it.
 
@@ -122,6 +128,7 @@ class RedfishBmc:
         if kind == "bios":
             return self._bios.attribute(attribute)
         readers: dict[str, Callable[[], str | Setting]] = {
+            "machine_serial": lambda: self._own("SerialNumber"),
             "boot_mode": self._bios.boot_mode,
             "secure_boot": self._bios.secure_boot,
             "boot_nic": self._boot.first_nic,
@@ -156,6 +163,14 @@ class RedfishBmc:
     def inventory(self) -> Inventory:
         """Return what hardware the BMC shows, and what it does not tell."""
         return read_inventory(self._wire, self._system.path, self._baseboards)
+
+    def _own(self, name: str) -> str:
+        """Return a property of the machine itself; BmcError where the BMC does not show it."""
+        value = self._system.json.get(name)
+        if not value:
+            look = "hardware.yaml: take it out there, since this BMC shows none"
+            raise BmcError("not-shown", f"the BMC does not show the machine's {name}", look)
+        return str(value).strip()
 
     def _override(self) -> str:
         own = self._media.has_own_boot and self._media.boots_once()

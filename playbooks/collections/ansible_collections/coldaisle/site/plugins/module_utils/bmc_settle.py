@@ -9,7 +9,9 @@ from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Bmc, BmcError, reach_power, retried
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import read_fact, with_settings
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import IDENTITY, read_fact, with_settings
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import rule_of
+from ansible_collections.coldaisle.site.plugins.module_utils.rules import fits as same
 
 AFTER_RESET = ("boot_mode", "secure_boot", "bios")
 """Facts that firmware takes over in its power-on self-test."""
@@ -52,6 +54,7 @@ def settle_bmc(  # noqa: PLR0913 - a login, what is wanted, and how far to go
         BmcError: the BMC refused, or took a command without following it.
 
     """
+    refuse_another(bmc, planned)
     terms = _Terms(timeout_s, apply_timeout_s, may_reset, check)
     staged = _stage(bmc, planned, terms)
     changes = list(staged)
@@ -64,6 +67,24 @@ def settle_bmc(  # noqa: PLR0913 - a login, what is wanted, and how far to go
     if staged and not terms.check and not all(change.get("pending") for change in staged):
         _wait_applied(bmc, staged, terms)
     return changes
+
+
+def refuse_another(bmc: Bmc, planned: Mapping[str, str]) -> None:
+    """
+    Stop before anything is set where the BMC belongs to another machine than the planned one.
+
+    Raises:
+        BmcError: it does, or does not tell to which.
+
+    """
+    for name in (name for name in IDENTITY if name in planned):
+        seen = read_fact(bmc, name).text
+        if not same(rule_of(name), planned[name], seen):
+            raise BmcError(
+                "another-machine",
+                f"{name} is {seen}, planned {planned[name]}; nothing was changed",
+                "the cable of the BMC, the lease or address of both, and serial and uuid in hardware.yaml",
+            )
 
 
 def _stage(bmc: Bmc, planned: Mapping[str, str], terms: _Terms) -> list[Change]:

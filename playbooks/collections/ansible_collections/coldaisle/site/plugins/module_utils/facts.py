@@ -28,12 +28,13 @@ KINDS_OF = {
     "pci_facts": "max_read_request relaxed_ordering acs_redirect",
     "rdma_facts": "vfs rdma_device roce_dscp memlock nofile",
     "nic_facts": "pfc qos_trust dscp_priority ecn gid rdma_netns firmware_vfs",
-    "gpu_facts": "gpu_count driver driver_pin kernel_support fabric_manager fabric_state persistence nouveau "
-    "imex_service imex_nodes",
+    "gpu_facts": "gpu_count driver driver_pin kernel_support fabric_manager fabric_state persistence ecc_uncorrected "
+    "nouveau imex_service imex_nodes",
     "amd_facts": "amd_gpu_count amd_driver",
     "service_facts": "service kubelet_config boot image",
     "record_facts": "files",
     "health_facts": "kernel_log gpu_report ras_counts",
+    "dhcp_facts": "foreign_dhcp",
     "switch_systems": "config effective config_sections",
 }
 """The kinds of facts that each module tells. A host compiles a module when it is asked for one of its kinds."""
@@ -97,7 +98,7 @@ def read_facts(names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
     return seen, errors
 
 
-OTHER_RULES = {"taints": "set", "virtual_media": "image"}
+OTHER_RULES = {"taints": "set", "virtual_media": "image", "machine_uuid": "uuid"}
 """Rules of facts that no host tells but its cluster or its BMC, where they are more than being the same."""
 
 

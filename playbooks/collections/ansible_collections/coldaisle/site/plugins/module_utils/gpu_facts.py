@@ -17,7 +17,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
 from ansible_collections.coldaisle.site.plugins.module_utils.kernel_facts import module_folder
 from ansible_collections.coldaisle.site.plugins.module_utils.services import is_active, unit_state
 
-FIELDS = ("driver_version", "persistence_mode", "fabric.state")
+ECC = "ecc.errors.uncorrected.volatile.total"
+FIELDS = ("driver_version", "persistence_mode", "fabric.state", ECC)
 IMEX = "nvidia-imex.service"
 IMEX_NODES = Path("/etc/nvidia-imex/nodes_config.cfg")
 FABRIC_MANAGER = "nv-fabricmanager"
@@ -46,6 +47,15 @@ def _common(name: str) -> str:
 
 def _read_persistence(_name: str) -> bool:
     return _common("persistence_mode") == "Enabled"
+
+
+def _read_ecc(_name: str) -> int:
+    """Return the uncorrectable errors of all GPUs since their last reset; a GPU that counts none cannot be believed."""
+    counts = {str(index): gpu[ECC] for index, gpu in enumerate(_gpus())}
+    silent = [index for index, count in counts.items() if not count.isdigit()]
+    if silent or not counts:
+        raise FactError(f"GPU {', '.join(silent) or 'none'} counts no ECC errors: is ECC on (nvidia-smi -q -d ECC)?")
+    return sum(map(int, counts.values()))
 
 
 def _set_persistence(_name: str, planned: Value, _context: Context) -> None:
@@ -129,6 +139,13 @@ FACTS: dict[str, Fact] = {
         lambda _name: _common("fabric.state"), None, "nvidia-fabricmanager, and on HGX B200 mlx5_ib and ib_umad"
     ),
     "persistence": Fact(_read_persistence, _set_persistence, "nvidia-smi -q, journalctl -u nvidia-persistenced"),
+    "ecc_uncorrected": Fact(
+        _read_ecc,
+        None,
+        "nvidia-smi -q -d ECC, which names the GPU, and -d ROW_REMAPPER: drain the node and reset the GPU; a remapping "
+        "that failed is a case for the vendor",
+        rule="at_most",
+    ),
     "nouveau": Fact(_read_nouveau, _set_nouveau, "what uses it (lsmod), and the initrd, which may load it early"),
     "imex_service": Fact(_read_imex, _set_imex, f"systemctl status {IMEX}"),
     "imex_nodes": Fact(_read_imex_nodes, None, f"{IMEX_NODES}", rule="set", from_files=True),

@@ -2,8 +2,9 @@
 The record of the files that a role wrote, and whether they still are as it wrote them.
 
 A role writes many files, and some are known to the deploy host only. The host therefore keeps a record of each set: the
-plan's name of it, and the digest, mode and owner of each file. Reading compares the files with the record, and the
-record's name with the plan's, so that one small fact says of a whole set whether it holds, and which file does not.
+plan's name of it, and the digest, mode and owner of each file, with who reads it. Reading compares the files with the
+record, and the record's name with the plan's, so that one small fact says of a whole set whether it holds, and which
+file does not.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ def record(name: str) -> dict[str, Any]:
     return found
 
 
-def write_record(name: str, digest: str, paths: list[str]) -> None:
+def write_record(name: str, digest: str, readers: dict[str, list[str]]) -> None:
     """
-    Keep the record of a set that was just written.
+    Keep the record of a set that was just written; `readers` has who is told of a change, by each file's path.
 
     Raises:
         FactError: it cannot be written.
@@ -58,9 +59,9 @@ def write_record(name: str, digest: str, paths: list[str]) -> None:
         RECORDS.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FactError(f"cannot make {RECORDS}: {error.strerror}") from error
-    files = {path: state_of(Path(path)) for path in paths}
+    files = {path: state_of(Path(path)) for path in readers}
     fresh = RECORDS / f".{name}.json"
-    write_text(fresh, json.dumps({"digest": digest, "files": files}, indent=1, sort_keys=True))
+    write_text(fresh, json.dumps({"digest": digest, "files": files, "readers": readers}, indent=1, sort_keys=True))
     fresh.replace(RECORDS / f"{name}.json")
 
 

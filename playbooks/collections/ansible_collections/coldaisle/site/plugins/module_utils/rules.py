@@ -8,6 +8,7 @@ Standard library only: this runs on the hosts.
 from __future__ import annotations
 
 import re
+import uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,15 @@ def _version(planned: str, seen: str) -> bool:
     return found >= floor > () and found > ()
 
 
+def _uuid(planned: str, seen: str) -> bool:
+    """SMBIOS has three numbers of a UUID with their last byte first (since 2.6), and IPMI turns all of it around."""
+    try:
+        left, right = uuid.UUID(planned), uuid.UUID(seen)
+    except ValueError:
+        return False
+    return right.bytes in {left.bytes, left.bytes_le, left.bytes[::-1]}
+
+
 def items(text: str) -> set[str]:
     """Return the items of a list with commas."""
     return {item.strip() for item in text.split(",") if item.strip()}
@@ -69,6 +79,7 @@ RULES: dict[str, Callable[[str, str], bool]] = {
     "set": lambda planned, seen: items(planned) == items(seen),
     "contains": lambda planned, seen: items(planned) <= items(seen),
     "zone": lambda planned, seen: {planned, seen} <= UNIVERSAL_TIME,
+    "uuid": _uuid,
     "image": lambda planned, seen: planned.rpartition("/")[2] == seen,
 }
 """Rules by name; each is asked only where the two values differ."""

@@ -46,6 +46,10 @@ options:
     description: The machine's name, for messages.
     type: str
     required: true
+  machine:
+    description: C(machine_uuid) and C(machine_serial) of the planned machine; with another one nothing is updated.
+    type: dict
+    default: {}
   update_timeout_s:
     description: How long one update may take.
     type: float
@@ -103,6 +107,7 @@ def main() -> None:
             "items": {"type": "list", "elements": "dict", "required": True, "options": ITEM},
             "domain": {"type": "str", "required": True},
             "member": {"type": "str", "required": True},
+            "machine": {"type": "dict", "default": {}},
             "update_timeout_s": {"type": "float", "default": 1800.0},
         },
         supports_check_mode=True,

@@ -27,6 +27,18 @@ options:
     type: list
     elements: str
     default: []
+  machine:
+    description:
+      - C(machine_uuid) and C(machine_serial) of the planned machine. One whose firmware has others is another machine,
+        and the task fails before anything is changed; firmware that has none is not held against it.
+    type: dict
+    default: {}
+  disk_records:
+    description:
+      - Folder of the deploy host that remembers by machine id which host a disk was first seen at. A host with the disk
+        of another one is a copy of it, and the task fails before anything is changed.
+    type: str
+    default: ""
 author:
   - The Coldaisle authors
 """

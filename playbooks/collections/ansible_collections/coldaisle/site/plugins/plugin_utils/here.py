@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from ansible.module_utils.testing import patch_module_args
 from ansible.plugins.action import ActionBase
+from ansible_collections.coldaisle.site.plugins.plugin_utils.who import with_owner
 
 PLUGINS = "ansible_collections.coldaisle.site.plugins"
 
@@ -57,4 +58,7 @@ class HereAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the module, and return its result."""
         result: dict[str, Any] = super().run(tmp, task_vars)
-        return result | answer_of(self, self.MODULE, self._task.args, task_vars or {})
+        answer = answer_of(self, self.MODULE, self._task.args, task_vars or {})
+        if answer.get("failed"):
+            answer["msg"] = with_owner(str(answer.get("msg", "")), task_vars or {})
+        return result | answer
