@@ -13,11 +13,11 @@ from coldaisle.cli.exit_codes import ExitCode
 
 COMMANDS = (
     "check", "plan", "place", "explain", "catalog", "pictures", "report", "cabling", "fabric", "verify", "drift",
-    "bmc", "schema", "env", "doctor", "sim",
+    "evidence", "bmc", "schema", "env", "doctor", "sim",
 )  # fmt: skip
 """Commands in the order of the help; each is a module of this package."""
 
-GROUPS = ("bmc", "catalog", "fabric", "sim", "verify")
+GROUPS = ("bmc", "catalog", "evidence", "fabric", "sim", "verify")
 """Commands with commands of their own: their module holds a typer application."""
 
 _HELP = """
