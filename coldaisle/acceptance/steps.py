@@ -92,7 +92,7 @@ class _Slice:
         if trial.domain == "nic":
             ports = self._rails(node)
             expects = {"ports": [nic.name for nic in ports], "cables": self._cables(node), "fabric": self._kind(ports)}
-        return self._step(trial, (node.name,), expects, gpus=str(node.gpus), folder=self.wanted.folder)
+        return self._step(trial, (node.name,), expects, {"gpus": str(node.gpus), "folder": self.wanted.folder})
 
     def _kind(self, ports: Sequence[NicPlan]) -> str:
         return self.plan.fabrics[ports[0].fabric].kind
@@ -119,7 +119,7 @@ class _Slice:
         """Return the step of one rail between two hosts; the first leads, and the second serves meanwhile."""
         cables = {node.name: self._cables(node).get(nic.name, []) for node in ends}
         words = {"rail": nic.name, "port": str(port), "address": address(ends[1])}
-        step = self._step(trial, tuple(node.name for node in ends), {"cables": cables}, number, nic.name, **words)
+        step = self._step(trial, tuple(node.name for node in ends), {"cables": cables}, words, number)
         return replace(step, serve=tuple(word.format(**words) for word in WRITE_SERVER), port=port)
 
     def _groups(self, trial: Trial, nodes: Sequence[NodePlan]) -> Iterator[Step]:
@@ -151,20 +151,14 @@ class _Slice:
             "visible": "HIP_VISIBLE_DEVICES" if vendor == "AMD" else "CUDA_VISIBLE_DEVICES",
         }
         expects = {"transport": "rdma", "hosts": list(names)}
-        return self._step(trial, names, expects, number, nic.name if nic else None, **words)
+        return self._step(trial, names, expects, words, number)
 
     def _step(
-        self,
-        trial: Trial,
-        hosts: tuple[str, ...],
-        expects: Mapping[str, object],
-        number: int = 0,
-        rail: str | None = None,
-        **words: str,
+        self, trial: Trial, hosts: tuple[str, ...], expects: Mapping[str, object], words: Mapping[str, str], at: int = 0
     ) -> Step:
-        name = "/".join(
-            [hosts[0], *([hosts[1]] if trial.scope == "pair" else []), *([rail] if rail else []), trial.name]
-        )
+        """Return a step of a round (`at`, 0 for what a host does by itself), its words filled in."""
+        rail = words.get("rail") or None
+        name = "/".join([*hosts[: 2 if trial.scope == "pair" else 1], *([rail] if rail else []), trial.name])
         return Step(
             id=name,
             test=trial.name,
@@ -176,7 +170,7 @@ class _Slice:
             limits=tuple(self._limits(trial)),
             expects=expects,
             rail=rail,
-            round=number,
+            round=at,
         )
 
     def _limits(self, trial: Trial) -> Iterator[Limit]:

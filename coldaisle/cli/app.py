@@ -13,7 +13,7 @@ from coldaisle.cli.exit_codes import ExitCode
 
 COMMANDS = (
     "check", "plan", "place", "explain", "catalog", "pictures", "report", "cabling", "fabric", "verify", "drift",
-    "evidence", "bmc", "schema", "env", "doctor", "sim",
+    "accept", "evidence", "bmc", "schema", "env", "doctor", "sim",
 )  # fmt: skip
 """Commands in the order of the help; each is a module of this package."""
 
