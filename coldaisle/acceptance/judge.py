@@ -92,7 +92,8 @@ def _with_slot(reason: Reason, step: Step, facts: Mapping[str, Facts], like: Map
     slots = empty_slots(step.host, facts, others)
     if not slots:
         return reason
-    return Reason(what=reason.what, part=Part(kind="gpu", name=f"{step.host} GPU", slot=" and ".join(slots)))
+    name = reason.part.name if reason.part else f"{step.host} GPU"
+    return Reason(what=reason.what, part=Part(kind="gpu", name=name, slot=" and ".join(slots)))
 
 
 def _against_limits(step: Step, measured: Iterable[Measured], facts: Facts) -> Iterator[Reason]:
