@@ -21,7 +21,6 @@ from coldaisle.acceptance.records import CannotTellError, Fault, Reading, Reason
 from coldaisle.acceptance.wire import read_outputs, role_variables
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.evidence import EvidenceError, Statement, Store, open_store
-from coldaisle.paths import state_dir
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.ansible import playbooks_dir
@@ -33,6 +32,8 @@ from coldaisle.verify import read as read_neighbours
 KIND = "acceptance"
 FORKS = 64
 LAST_LINES = 15
+SSH_ARGS = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
+"""One connection a host for the tasks of a run; it ends soon after the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,26 +163,34 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     own = os.environ.get("COLDAISLE_INVENTORY") or str(site_folder(site))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
     command += ["--forks", str(FORKS), "-e", f"@{variables}", str(playbooks_dir() / "accept.yml")]
-    done = subprocess.run(command, env=environment(site), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment(folder), capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return []
     return ["\n".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])]
 
 
-def environment(site: str) -> dict[str, str]:
-    """Return the environment of a run: our roles and collection, wherever they are installed."""
-    folder = playbooks_dir()
-    state_dir(site).mkdir(parents=True, exist_ok=True)
+def environment(folder: Path) -> dict[str, str]:
+    """
+    Return the environment of a run: our roles and collection, and connections that no other run shares.
+
+    Ansible names a shared connection by its address alone: two sites may have the same, and a run must never reach the
+    other's host.
+    """
+    playbooks = playbooks_dir()
+    sockets = folder / "ssh"
+    sockets.mkdir(mode=0o700)
     settings = {
-        "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
-        "ANSIBLE_ROLES_PATH": str(folder / "roles"),
+        "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
+        "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
+        "ANSIBLE_SSH_ARGS": SSH_ARGS,
         "ANSIBLE_PIPELINING": "True",
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }
-    return {**settings, **os.environ}
+    return {**os.environ, **settings}
 
 
 def kept(folder: Path) -> dict[str, Output]:
