@@ -30,9 +30,13 @@ def memory_errors(text: str, _expects: Mapping[str, Any]) -> Reading:
     rows = _COUNTED.findall(text)
     if not rows:
         raise CannotTellError("ras-mc-ctl counted on no DIMM")
-    measured = tuple(Measured("corrected_memory_errors", float(ce), Where("dimm", label)) for label, ce, _ in rows)
-    bad = ((label, ue) for label, _, ue in rows if int(ue))
-    return Reading(measured, tuple(Fault(f"{ue} uncorrected memory errors", Where("dimm", label)) for label, ue in bad))
+    measured = tuple(
+        Measured("corrected_memory_errors", float(corrected), Where("dimm", label)) for label, corrected, _ in rows
+    )
+    bad = ((label, errors) for label, _, errors in rows if int(errors))
+    return Reading(
+        measured, tuple(Fault(f"{errors} uncorrected memory errors", Where("dimm", label)) for label, errors in bad)
+    )
 
 
 def stressapptest(text: str, _expects: Mapping[str, Any]) -> Reading:

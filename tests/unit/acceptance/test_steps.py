@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldaisle.acceptance import DOMAINS, Step, floors
+from coldaisle.acceptance import DOMAINS, Selection, Step, floors, plan_steps
 from coldaisle.acceptance.parsers import PARSERS
 from coldaisle.acceptance.steps import rounds
 from coldaisle.acceptance.suite import SUITE
 from coldaisle.acceptance.wire import read_outputs, role_variables
+from coldaisle.plan import SitePlan
 from coldaisle.spec.load import load_catalog
 
 Steps = Callable[..., tuple[Step, ...]]
@@ -59,6 +61,16 @@ def test_a_pair_meets_by_management_and_moves_by_rail(steps_of: Steps) -> None:
     assert pair.argv[:-1] == pair.serve
     assert pair.argv[-1].startswith("100.97.")
     assert pair.expects["cables"][pair.hosts[1]][0] == "leaf01"
+
+
+def test_amd_has_its_own_tools(plan: SitePlan) -> None:
+    """No tool of NVIDIA's is asked of a pool of AMD's GPUs, and RCCL is told its GPU by ROCm's variable."""
+    pools = tuple(replace(pool, gpu=replace(pool.gpu, vendor="AMD")) for pool in plan.pools if pool.gpu)
+    steps = plan_steps(replace(plan, pools=pools), {}, Selection(phase="soak"))
+    tools = {step.argv[0] for step in steps}
+    assert {"amd-smi", "rocm-bandwidth-test", "rvs", "all_reduce_perf"} <= tools
+    assert not tools & {"nvidia-smi", "dcgmi", "nvbandwidth", "gpu_burn", "nvidia-container-cli"}
+    assert any("HIP_VISIBLE_DEVICES=0" in step.argv for step in steps)
 
 
 def test_groups_prove_rdma(steps_of: Steps) -> None:
@@ -141,7 +153,7 @@ def test_the_role_is_given_own_steps_and_rounds(steps_of: Steps) -> None:
 def test_a_serving_end_that_failed_is_what_is_told() -> None:
     """Whichever end wrote first; a line that a killed run left is passed over."""
     bad = '{"id": "a", "text": "", "status": null, "seconds": 1, "why": "the serving end: gone", "whole": true}'
-    good = '{"id": "a", "text": "Couldn\'t connect", "status": 1, "seconds": 1, "why": "", "whole": true}'
+    good = '{"id": "a", "text": "no connection", "status": 1, "seconds": 1, "why": "", "whole": true}'
     for lines in ([bad, good], [good, bad], [good, bad, '{"id": "b", "te']):
         assert read_outputs(lines)["a"].why == "the serving end: gone"
         assert set(read_outputs(lines)) == {"a"}

@@ -279,3 +279,24 @@ def test_a_store_without_a_key_only_reads(store: Store) -> None:
 def test_names_are_safe_as_files() -> None:
     """A subject with a path in it stays in the folder."""
     assert "/" not in file_name(replace(SAID, subjects=("../../etc",)), b"")
+
+
+_FULL = """
+import sys
+from pathlib import Path
+from coldaisle.evidence.store import write_once
+folder = Path(sys.argv[1])
+write_once(folder / "small.dsse.json", b"x" * 1000)
+try:
+    write_once(folder / "large.dsse.json", b"x" * 1_000_000)
+except OSError as error:
+    print(error.strerror, sorted(path.name for path in folder.iterdir()))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk in a namespace of its own")
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    """A disk of 64 KiB: what was kept stays, and nothing of what did not fit."""
+    mount = f"mount -t tmpfs -o size=64k none {tmp_path} && exec {sys.executable} -c '{_FULL}' {tmp_path}"
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", mount], capture_output=True, text=True, check=False)
+    assert done.stdout == "No space left on device ['small.dsse.json']\n", done.stderr
