@@ -20,6 +20,7 @@ from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
 from sim.identity_faults import copy_disk, need_other, restore_disk
 from sim.machines import Machine, hardware_record
+from sim.measures import PART_FAULTS, Ends, planned_ends
 from sim.network import Wiring, is_guest, wiring
 from sim.parts import serial_of
 from sim.power import write_hardware
@@ -51,14 +52,28 @@ class Fault:
 # -- the hardware record ----------------------------------------------------------------------------------------
 def _write_faulty_hardware(target: Target, _: Options) -> None:
     """Write the hardware record of a node, with all its hardware faults."""
-    write_hardware(
-        target.machine, faulty_hardware(target.plan, target.node, active_faults(target.state, target.node.name))
-    )
+    faults, ends = active_faults(target.state, target.node.name), laid_ends(target.plan, target.state)
+    write_hardware(target.machine, faulty_hardware(target.plan, target.node, faults, ends))
 
 
-def faulty_hardware(plan: SitePlan, node: NodePlan, faults: Mapping[str, Options]) -> dict[str, Any]:
-    """Return the hardware record of a node as its faults leave it."""
-    record = hardware_record(plan, node)
+def laid_ends(plan: SitePlan, state: State) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return the other end of every cable as it lies now: two that are crossed have each other's."""
+    ends = planned_ends(plan)
+    for node in plan.nodes:
+        crossing = active_faults(state, node.name).get("wrong-cable")
+        if crossing is not None:
+            ours, other = _plugs(_wires(plan, state), node.name, crossing)
+            ends[ours], ends[other] = ends[other], ends[ours]
+    return ends
+
+
+def faulty_hardware(
+    plan: SitePlan, node: NodePlan, faults: Mapping[str, Options], ends: Ends | None = None
+) -> dict[str, Any]:
+    """Return the hardware record of a node as its faults, and cables that lie otherwise than planned, leave it."""
+    record = hardware_record(plan, node, ends)
+    for name in sorted(PART_FAULTS.keys() & faults):
+        PART_FAULTS[name].change(record, faults[name])
     if "gpu-missing" in faults:
         lost = int(faults["gpu-missing"].get("index", len(record["gpus"]) - 1))
         record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
@@ -132,19 +147,35 @@ def _plug_boot_nic(target: Target, _: Options) -> None:
 
 def _crossed(target: Target, options: Options) -> tuple[str, Wiring, Plug, Plug]:
     """Return the site's prefix and wires, and the near ends of both cables: `port` of this node, and `other`."""
-    in_hall = target.state.mark == HALL_MARK
-    wires = hall_wiring(target.plan) if in_hall else wiring(target.plan)
-    ours = (target.node.name, str(options.get("port", "rail0")))
+    wires = _wires(target.plan, target.state)
+    return target.state.namespace_prefix, wires, *_plugs(wires, target.node.name, options)
+
+
+def _wires(plan: SitePlan, state: State) -> Wiring:
+    return hall_wiring(plan) if state.mark == HALL_MARK else wiring(plan)
+
+
+def _plugs(wires: Wiring, node: str, options: Options) -> tuple[Plug, Plug]:
+    ours = (node, str(options.get("port", "rail0")))
     device, _, port = str(options.get("other", "")).partition(":")
-    return target.state.namespace_prefix, wires, ours, (device, port) if port else neighbour(wires, ours)
+    return ours, (device, port) if port else neighbour(wires, ours)
 
 
 def _cross_cables(target: Target, options: Options) -> None:
     cross(*_crossed(target, options))
+    _write_both(target, options)
 
 
 def _uncross_cables(target: Target, options: Options) -> None:
     uncross(*_crossed(target, options))
+    _write_both(target, options)
+
+
+def _write_both(target: Target, options: Options) -> None:
+    """Write what both ends of a crossing hear from now on."""
+    _, _, _, (other, _port) = _crossed(target, options)
+    _write_faulty_hardware(target, options)
+    _write_faulty_hardware(find_target(target.plan, target.state, other), options)
 
 
 # -- drift by hand ----------------------------------------------------------------------------------------------
@@ -243,6 +274,10 @@ FAULTS: Mapping[str, Fault] = {
         "an older GPU driver is installed (--set version=)", _write_faulty_hardware, _write_faulty_hardware
     ),
     "gpu-driver-dead": Fault("the GPU driver does not answer", _write_faulty_hardware, _write_faulty_hardware),
+    **{
+        name: Fault(fault.summary, _write_faulty_hardware, _write_faulty_hardware)
+        for name, fault in PART_FAULTS.items()
+    },
     "mtu-drift": Fault("somebody set the MTU of a port by hand (--port, --set mtu_bytes=)", _drift_mtu, _repair_mtu),
     "boot-order-drift": Fault("somebody changed the boot device at the BMC", _drift_boot_order, _repair_boot_order),
 }

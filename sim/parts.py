@@ -26,9 +26,12 @@ def gpu_slot(index: int) -> str:
 
 
 def dimms(host: str) -> list[dict[str, Any]]:
-    """Return the memory modules of a host."""
+    """Return the memory modules of a host; the kernel calls each as its BMC does."""
     slots = [f"DIMM_{letter}1" for letter in "ABCD"[:DIMMS]]
-    return [{"slot": slot, "serial": serial_of(host, slot), "size_mib": DIMM_MIB} for slot in slots]
+    well = {"corrected": 0, "uncorrected": 0}
+    return [
+        {"slot": slot, "label": slot, "serial": serial_of(host, slot), "size_mib": DIMM_MIB, **well} for slot in slots
+    ]
 
 
 def delivered(host: str, gpus: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.fault_records import active_faults
-from sim.light import light_command
+from sim.light import FLOOR, light_command
 from sim.machines import GUEST_DISKS, Machine, container_command, guest_command
 from sim.mounts import is_mounted
 from sim.processes import ProcessGroups
@@ -162,6 +162,10 @@ def write_hardware(machine: Machine, record: dict[str, Any]) -> None:
     (machine.path / "hardware").mkdir(parents=True, exist_ok=True)
     # Written in place: a container sees the folder, and a guest's QEMU keeps the disk open.
     (machine.path / "hardware/hardware.json").write_bytes(text)
+    if machine.kind == "light" and "address" in record:
+        # What a program that talks to other hosts asks of them: a light host sees this folder.
+        (machine.path.parent / FLOOR).mkdir(exist_ok=True)
+        (machine.path.parent / FLOOR / f"{record['address']}.json").write_bytes(text)
     disk = machine.path / "hardware.img"
     with disk.open("r+b" if disk.exists() else "wb") as file:
         file.write(text.ljust(HARDWARE_DISK_BYTES, b"\0"))

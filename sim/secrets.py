@@ -17,10 +17,14 @@ PASSWORD_CHARS = 16
 
 
 def ensure_secrets(plan: SitePlan, state: State) -> None:
-    """Make what does not exist yet: the SSH key, the BMCs' password, the authority, a certificate for each BMC."""
+    """Make what does not exist yet: keys of SSH and of evidence, the BMCs' password, authority and certificates."""
     if not state.ssh_key.exists():
         comment = f"coldaisle {state.site}"
         run([find("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", state.ssh_key])
+    if not state.evidence_key.exists():
+        comment = f"coldaisle {state.site} evidence"
+        make = [find("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", comment]
+        run([*make, "-f", state.evidence_key])
     if not state.bmc_credentials.exists():
         password = random_secrets.token_urlsafe(PASSWORD_CHARS)[:PASSWORD_CHARS]
         state.bmc_credentials.touch(mode=0o600)

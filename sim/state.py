@@ -55,6 +55,11 @@ class State:
         return self.folder / "keys/id_ed25519"
 
     @property
+    def evidence_key(self) -> Path:
+        """The private key that signs evidence; the public one lies beside it."""
+        return self.folder / "keys/evidence_ed25519"
+
+    @property
     def machines(self) -> Path:
         """Below it, a folder a machine: disks, serial log, hardware record, layers of its root."""
         return self.folder / "machines"

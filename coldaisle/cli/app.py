@@ -13,11 +13,11 @@ from coldaisle.cli.exit_codes import ExitCode
 
 COMMANDS = (
     "check", "plan", "place", "explain", "catalog", "pictures", "report", "cabling", "fabric", "verify", "drift",
-    "impact", "node", "health", "adopt", "bmc", "schema", "env", "doctor", "sim",
+    "impact", "accept", "evidence", "node", "health", "adopt", "bmc", "schema", "env", "doctor", "sim",
 )  # fmt: skip
 """Commands in the order of the help; each is a module of this package."""
 
-GROUPS = ("bmc", "catalog", "fabric", "node", "sim", "verify")
+GROUPS = ("bmc", "catalog", "evidence", "fabric", "node", "sim", "verify")
 """Commands with commands of their own: their module holds a typer application."""
 
 _HELP = """

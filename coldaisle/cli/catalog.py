@@ -41,6 +41,7 @@ class Kind(StrEnum):
     UPS = "ups"
     CDUS = "cdus"
     REAR_DOORS = "rear_doors"
+    ACCEPTANCE = "acceptance"
 
 
 class Device(StrEnum):
@@ -63,6 +64,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     Kind.UPS: ("capacity_w", "module_w", "voltage_v", "efficiency"),
     Kind.CDUS: ("capacity_w", "approach_k", "flow_l_per_min", "max_power_w", "height_u", "weight_kg"),
     Kind.REAR_DOORS: ("active", "capacity_w", "max_power_w"),
+    Kind.ACCEPTANCE: ("systems", "all_reduce_node_gb_s", "host_to_device_gb_s", "rdma_write_gbps"),
 }
 """What a list shows of each kind, besides name and vendor."""
 

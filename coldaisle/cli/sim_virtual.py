@@ -37,9 +37,9 @@ def virtual(  # noqa: PLR0913 - a command's options
     """
     Rehearse a driver's change: the site's plan, the provider's and the waves' own logic, a seeded model of hosts.
 
-    In each trial hosts fail, fall silent or lose their power, the run is stopped or killed, and the change itself may be
-    bad. What must hold (limits, canary first, drained before it is changed, told is true, nothing twice) is judged by the
-    model's hosts. A trial in which something does not hold is printed with its seed; the same seed replays it.
+    In each trial hosts fail, fall silent or lose their power, the run is stopped or killed, and the change itself may
+    be bad. What must hold (limits, canary first, drained before it is changed, told is true, nothing twice) is judged
+    by the model's hosts. A trial in which something does not hold is printed with its seed; the same seed replays it.
 
     Exit status: 0 all held, 2 the site cannot be rehearsed, 4 something did not hold.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
+from coldaisle.spec.acceptance import METRICS, AcceptanceLimits
 from coldaisle.spec.base import near_miss
 from coldaisle.spec.catalog import Catalog, Gpu, Nic, PortBlock, Sourced, Switch, System
 from coldaisle.spec.links import Cable, Optic
@@ -31,6 +32,7 @@ _EXPECTED: Mapping[type[Sourced], tuple[str, ...]] = {
     Ups: ("efficiency",),
     Cdu: ("approach_k", "flow_l_per_min", "max_power_w", "weight_kg"),
     RearDoorExchanger: ("capacity_w", "max_power_w"),
+    AcceptanceLimits: METRICS,
 }
 """Figures that a plan may need of an entry, by what the entry is."""
 

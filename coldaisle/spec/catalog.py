@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from coldaisle.spec.acceptance import AcceptanceLimits
 from coldaisle.spec.base import SpecModel, mistake, refers_to
 from coldaisle.spec.draws import Draws
 from coldaisle.spec.links import Cable, FormFactor, Optic
@@ -356,3 +357,4 @@ class Catalog(SpecModel):
     ups: dict[str, Ups] = Field(default_factory=dict)
     cdus: dict[str, Cdu] = Field(default_factory=dict)
     rear_doors: dict[str, RearDoorExchanger] = Field(default_factory=dict)
+    acceptance: dict[str, AcceptanceLimits] = Field(default_factory=dict)

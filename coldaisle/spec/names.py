@@ -65,8 +65,9 @@ def names_of(data: Mapping[str, Any], catalog: Catalog | None, *, complete: bool
 
 
 def parts_of(*catalogs: Any) -> Names:  # noqa: ANN401 - not validated yet
-    """Return the GPUs and the adapters of some catalogs together, which their systems may name."""
-    return Names({"gpu": _keys("gpus", catalogs), "adapter": _keys("nics", catalogs)}, _SOURCES)
+    """Return the GPUs, adapters and systems of some catalogs together, which their entries may name."""
+    kinds = {"gpu": "gpus", "adapter": "nics", "system": "systems"}
+    return Names({kind: _keys(section, catalogs) for kind, section in kinds.items()}, _SOURCES)
 
 
 def _keys(section: str, catalogs: Sequence[Any]) -> frozenset[str]:

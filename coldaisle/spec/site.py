@@ -12,6 +12,17 @@ SecretRef = Annotated[str, Field(pattern=r"^(file:.+|env:[A-Z][A-Z0-9_]*)$")]
 """Where a secret is read from: `file:PATH` or `env:PREFIX`. A secret itself never stands in a spec."""
 
 
+class EvidenceSpec(SpecModel):
+    """Keys and folder of what is signed about a site: acceptance, wipes, changes of a node's life."""
+
+    signing_key_file: str | None = None
+    """Ed25519 private key that signs evidence; its public half is beside it, with the ending `.pub`."""
+    trusted_key_files: list[str] = Field(default_factory=list)
+    """Public keys that are believed too: those of earlier signing keys, and of other runners."""
+    folder: str | None = None
+    """Where evidence is kept; left out, the folder `evidence` beside the spec."""
+
+
 class SiteSection(SpecModel):
     """Names and clock of a site, its administrators, and the credentials of its BMCs."""
 
@@ -29,6 +40,8 @@ class SiteSection(SpecModel):
     """Where BMCs that speak Redfish send their events; left out, no subscription is made or compared."""
     bmc_ca_file: str | None = None
     """Authority that signed the BMCs' certificates; null accepts none but those that the system trusts."""
+    evidence: EvidenceSpec | None = None
+    """Who signs what is found and done; left out, nothing can be accepted with evidence."""
     zone: str | None = None
     """Topology zone of the nodes; left out, the site's name."""
     region: str | None = None

@@ -151,7 +151,18 @@ def down(site: str, progress: Progress) -> None:
         for mount in mounts_below(state.folder):
             run(["umount", "--lazy", mount])
         remove_namespaces(state.namespace_prefix)
-        remove_files(state, (INVENTORY, "known_hosts", "silent-since.json", "locks", "runs", "ssh", "disks"))
+        files = (
+            INVENTORY,
+            "known_hosts",
+            "silent-since.json",
+            "unread.json",
+            "locks",
+            "runs",
+            "ssh",
+            "disks",
+            "evidence",
+        )
+        remove_files(state, files)
     state.folder.with_name(f"{state.folder.name}.lock").unlink(missing_ok=True)
     progress(f"the hall of {site} is removed after {time.monotonic() - started:.1f} s")
 

@@ -22,6 +22,21 @@ MAX_NODES = 768
 BOOT_TIMEOUT_S = 40
 """A light host is up in a second; hundreds that are turned on at once take turns."""
 
+LIMITS = {
+    "hpl_gflops": 10000,
+    "host_to_device_gb_s": 50,
+    "device_to_host_gb_s": 50,
+    "device_to_device_gb_s": 350,
+    "all_reduce_node_gb_s": 450,
+    "all_reduce_rail_gb_s": 1,
+    "all_reduce_fabric_gb_s": 1,
+    "rdma_write_gbps": 9,
+    "disk_read_mb_s": 3000,
+    "disk_write_mb_s": 3000,
+    "gpu_temperature_c": 85,
+}
+"""What a light host has to reach: under what the stand-ins of its tools tell of a machine in order (sim.measures)."""
+
 SOURCE = "simulated: chosen for this site"
 
 
@@ -53,6 +68,10 @@ def sections(nodes: int, name: str, *, serials: bool = False) -> dict[str, Any]:
             "admin_user": "ops",
             "admin_key_file": f"~/.local/state/coldaisle/{name}-hall/keys/id_ed25519",
             "bmc_ca_file": f"~/.local/state/coldaisle/{name}-hall/pki/ca.crt",
+            "evidence": {
+                "signing_key_file": f"~/.local/state/coldaisle/{name}-hall/keys/evidence_ed25519",
+                "folder": f"~/.local/state/coldaisle/{name}-hall/evidence",
+            },
             "bmc_credentials": f"file:~/.local/state/coldaisle/{name}-hall/secrets/bmc.yaml",
         },
         "catalog": _catalog(),
@@ -102,7 +121,8 @@ def _catalog() -> dict[str, Any]:
         "max_mtu_bytes": 9216,
         "network_os": ["frr"],
     }
-    return {"systems": {"hall-light": system | common}, "switches": {"hall-switch": switch | common}}
+    limits = {"acceptance": {"hall-light-limits": {"systems": ["hall-light"], **LIMITS, "source": SOURCE}}}
+    return {"systems": {"hall-light": system | common}, "switches": {"hall-switch": switch | common}, **limits}
 
 
 def _facility(racks: list[str], nodes: int) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from sim.machines import Machine
 FILES = Path(__file__).parent / "files"
 """What lies over the image of a light host: the stand-ins for what systemd would do."""
 
+FLOOR = ".floor"
+"""Folder beside those of the machines: the hardware's record of every light host, by its address."""
+
 LOST_CAPABILITIES = ("mac_admin", "mknod", "sys_boot", "sys_module", "sys_rawio", "sys_time", "syslog", "audit_control")
 """What root of a light host may not: all that would reach the machine's own clock, kernel and disks."""
 
@@ -43,6 +46,8 @@ ln -s /proc/self/fd root/dev/fd
 mount -t tmpfs -o mode=755 none root/run
 mkdir root/run/sshd root/run/coldaisle
 mount -o bind,ro hardware root/run/coldaisle
+mkdir -p ../.floor root/run/coldaisle-floor
+mount -o bind,ro ../.floor root/run/coldaisle-floor
 hostname "$(cat root/etc/hostname)"
 shift 2
 exec "$@"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import time
 from dataclasses import dataclass
 
+from coldaisle.acceptance.parsers.perftest import transferred
+from coldaisle.acceptance.records import CannotTellError
 from sim.rdma.frames import Frame
 from sim.rdma.guests import Guest
 from sim.rdma.planned import Endpoint
@@ -35,8 +36,8 @@ LIMIT_S = 120
 LISTENS = "rdma resource show cm_id | grep -q LISTEN"
 """A program that waits for a connection by rdma_cm is seen there; one that waits by TCP in `ss`."""
 
-RESULT = re.compile(r"^\s*(\d+)\s+(\d+)\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
-"""The line of figures of ib_*_bw: bytes a message, messages, peak and average MiB/s, messages a second."""
+GBPS_A_MIB_S = 8 * 2**20 / 1e9
+"""Gigabits a second that a mebibyte a second is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,11 @@ def _end(guest: Guest, running: subprocess.Popen[str]) -> str | None:
 
 def figures(text: str) -> tuple[int, float | None]:
     """Return the bytes that ib_*_bw moved over all its queue pairs, and its mean rate in MiB/s."""
-    found = RESULT.search(text)
-    return (int(found[1]) * int(found[2]), float(found[3])) if found else (0, None)
+    try:
+        found = transferred(text)
+    except CannotTellError:
+        return 0, None
+    return found.message_bytes * found.messages, found.average_gbps / GBPS_A_MIB_S
 
 
 def _last(text: str) -> str:

@@ -86,4 +86,3 @@ class Watch:
 def _some(hosts: Collection[str]) -> str:
     names = sorted(hosts)
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
-

@@ -54,16 +54,16 @@ def site_report(spec: SiteSpec, plan: SitePlan, findings: Sequence[Finding]) -> 
         plan: Its plan.
         findings: What the checks found.
     """
-    script = _text("report.js")
+    script = text_of("report.js")
     few = len(plan.facility.racks) <= OPEN_RACKS
     return (
-        _environment()
+        environment()
         .get_template("page.html.j2")
         .render(
             plan=plan,
             sections=SECTIONS.items(),
             digest=plan_hash(plan),
-            style=Markup(_text("report.css")),  # noqa: S704 - our own file
+            style=Markup(text_of("report.css")),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             script_digest=_digest(script),
             verdict=verdict(findings),
@@ -98,7 +98,8 @@ def _halls(plan: SitePlan) -> list[str]:
     return sorted({rack.hall for rack in plan.facility.racks})
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
+    """Return a file of the report's templates as it is."""
     return (templates_dir() / "report" / name).read_text(encoding="utf-8")
 
 
@@ -108,7 +109,7 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     """Return Jinja2 that escapes everything that is not known to be markup, and refuses names without a value."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates_dir() / "report"),

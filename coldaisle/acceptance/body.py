@@ -1,0 +1,51 @@
+"""A node's outcome as the body of its signed statement: figures with limits, reasons with parts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from coldaisle.acceptance.outcome import NodeOutcome
+from coldaisle.acceptance.records import Phase, Reason, Result
+
+BODY_VERSION = "1"
+
+
+def body_of(outcome: NodeOutcome, results: Sequence[Result], phase: Phase) -> dict[str, Any]:
+    """Return the body of `acceptance` evidence of one node."""
+    own = [result for result in results if outcome.node in result.step.hosts]
+    return {
+        "version": BODY_VERSION,
+        "result": outcome.verdict,
+        "event": outcome.event,
+        "failures_in_a_row": outcome.failures,
+        "phase": phase,
+        "domains": dict(outcome.domains),
+        "reasons": [{"test": test, **reason_json(reason)} for test, reason in outcome.reasons],
+        "steps": [step_json(result) for result in own],
+    }
+
+
+def reason_json(reason: Reason) -> dict[str, Any]:
+    """Return a reason as plain data."""
+    return {"what": reason.what, "part": asdict(reason.part) | {"text": reason.part.text()} if reason.part else None}
+
+
+def step_json(result: Result) -> dict[str, Any]:
+    """Return one judged step as plain data."""
+    step = result.step
+    return {
+        "id": step.id,
+        "domain": step.domain,
+        "hosts": list(step.hosts),
+        "command": list(step.argv),
+        "status": result.status,
+        "seconds": round(result.seconds, 1),
+        "reasons": [reason_json(reason) for reason in result.reasons],
+        "measured": [
+            {"metric": figure.metric, "value": figure.value, "of": figure.where.name if figure.where else None}
+            for figure in result.measured
+        ],
+        "limits": [asdict(limit) for limit in step.limits],
+    }
