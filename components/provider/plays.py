@@ -108,6 +108,7 @@ class Plays:
             raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({urn})")
         old = PlayInputs.of(outputs)
         readings = await self._read(old, old.hosts)
+        self._tell_slow(urn, readings)
         hosts = {host: _seen(facts, readings.get(host, Reading())) for host, facts in old.hosts.items()}
         lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
         self._remember_unread(old.site, resource_id, [host for host, reading in readings.items() if reading.errors])
@@ -209,6 +210,12 @@ class Plays:
     def _remember_unread(self, site: str, resource_id: str, hosts: Iterable[str]) -> None:
         with contextlib.suppress(SiteProblemError, OSError):  # then all hosts are asked again
             remember_unread(self._site(site).state, resource_id, hosts)
+
+    def _tell_slow(self, urn: str, readings: Mapping[str, Reading]) -> None:
+        """Say for which hosts a run of Ansible was needed, and why."""
+        reasons_of = {why: host for host, reading in readings.items() if (why := reading.by_ansible)}
+        for why, host in reasons_of.items():
+            self._say(urn, f"{host} and others like it were read by a run of Ansible: {why}")
 
     async def _read_back(self, play: PlayInputs, result: RunResult) -> dict[str, Reading]:
         """

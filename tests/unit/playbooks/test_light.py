@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.action.wait import another_machine
-from ansible_collections.coldaisle.site.plugins.plugin_utils import light
+from ansible_collections.coldaisle.site.plugins.plugin_utils import packing
 
 PORTS = (
     "2: mgmt0: <UP> mtu 1500 state UP\\    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"
@@ -26,10 +26,10 @@ def _answer(text: str) -> dict[str, object]:
 @pytest.mark.parametrize("lost", ["sources", "codes"])
 def test_a_program_runs_compiled_and_on_another_python_as_text(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose Python is not of this one's bytecode takes the text, and answers the same; neither needs both."""
-    packed = light.packed("read")
+    packed = packing.packed("read")
     monkeypatch.setitem(packed, lost, "")
     monkeypatch.setitem(packed, "magic", packed["magic"] if lost == "sources" else "00000000")
-    found = _answer(light.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
+    found = _answer(packing.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
     assert found["facts"] == {"user.root": "present"}
     assert list(found["errors"]) == ["nonsense"]  # type: ignore[call-overload]
 
