@@ -152,6 +152,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         MARK: mark(folder),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
         "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
+        "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner's own default accepts every key, a changed one too
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
         "ANSIBLE_NOCOLOR": "True",
