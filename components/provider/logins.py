@@ -36,6 +36,10 @@ guards the same and costs nothing, stays first where both sides have it.
 """
 
 
+SHARE_ONLY = ("-o", "ControlMaster=no")
+"""A connection that a play keeps open is used, and none is left open for the next: one login reads all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Login:
     """The words that log in to a host, the command that runs a Python there, and how often a silent host is asked."""
@@ -111,7 +115,7 @@ def _by_plugins(variables: dict[str, Any], config: Path) -> Login | OnlyAnsible:
     words = connection._build_command(connection.get_option("ssh_executable"), "ssh", connection.host)  # noqa: SLF001
     first, *rest = (word.decode() if isinstance(word, bytes) else word for word in words)
     own = () if any(word.startswith("-F") for word in rest) else ("-F", str(config))
-    return Login((first, *own, *rest), python, 1 + connection.get_option("reconnection_retries"))
+    return Login((first, *own, *SHARE_ONLY, *rest), python, 1 + connection.get_option("reconnection_retries"))
 
 
 def _python(variables: Mapping[str, Any], user: str | None) -> str | OnlyAnsible:
@@ -123,7 +127,7 @@ def _python(variables: Mapping[str, Any], user: str | None) -> str | OnlyAnsible
 
     plain = command(str(variables.get("ansible_python_interpreter", "/usr/bin/python3")))
     if not boolean(variables.get("ansible_become", constants.DEFAULT_BECOME)):
-        return f"{SHELL} -c {shlex.quote(plain)}"
+        return plain  # plain words in the login shell, whichever that is: one process less on the host
     method = variables.get("ansible_become_method", constants.DEFAULT_BECOME_METHOD)
     become = become_loader.get(method)
     if become is None or become.require_tty or not become.pipelining:
@@ -132,6 +136,6 @@ def _python(variables: Mapping[str, Any], user: str | None) -> str | OnlyAnsible
     if become.get_option("become_pass"):
         return OnlyAnsible(f"{method} asks for a password")
     if become.get_option("become_user") == user and not constants.BECOME_ALLOW_SAME_USER:
-        return f"{SHELL} -c {shlex.quote(plain)}"
+        return plain
     raised: str = become.build_become_command(plain, get_shell_plugin(executable=SHELL))
     return f"{SHELL} -c {shlex.quote(raised)}"

@@ -140,16 +140,22 @@ async def read_all(job: Job, hosts: Iterable[Host], tell: Tell) -> str:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), partial(_look, stopped))
     turns = asyncio.Semaphore(job["forks"])
-    tasks = asyncio.gather(*(read(host, turns, tell) for host in hosts))
-    stop = asyncio.create_task(stopped.wait())
-    await asyncio.wait({tasks, stop}, timeout=job["timeout_s"], return_when=asyncio.FIRST_COMPLETED)
+
+    async def all_of_them() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for host in hosts:
+                tasks.create_task(read(host, turns, tell))
+
+    reading, stop = asyncio.create_task(all_of_them()), asyncio.create_task(stopped.wait())
+    either: set[asyncio.Task[Any]] = {reading, stop}
+    await asyncio.wait(either, timeout=job["timeout_s"], return_when=asyncio.FIRST_COMPLETED)
     loop.remove_reader(sys.stdin.fileno())
     stop.cancel()
-    if tasks.done():
-        tasks.result()
+    if reading.done():
+        reading.result()
         return "successful"
-    tasks.cancel()
-    await asyncio.wait({tasks})
+    reading.cancel()
+    await asyncio.wait({reading})
     return "canceled" if stopped.is_set() else "timeout"
 
 

@@ -101,7 +101,7 @@ def test_the_login_is_the_one_of_the_inventory(hall: Hall) -> None:
     [words] = hall.asked
     for word in (options, "Port=2222", 'User="ops"', 'IdentityFile="/srv/key"', "PasswordAuthentication=no"):
         assert word in words
-    assert words.endswith("192.0.2.1 /bin/sh -c '/usr/bin/python3 -I -S -'")
+    assert words.endswith("192.0.2.1 /usr/bin/python3 -I -S -")
     assert words.startswith("-F ")
 
 

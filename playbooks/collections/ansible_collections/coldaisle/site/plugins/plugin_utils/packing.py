@@ -24,7 +24,8 @@ PACKAGE = "ansible_collections.coldaisle.site.plugins.module_utils"
 MODULES = Path(__file__).parents[1] / "module_utils"
 
 LOADER = """
-import sys, zlib
+import gc, os, sys, zlib
+gc.disable()
 from binascii import a2b_base64
 from importlib import import_module
 from importlib._bootstrap_external import MAGIC_NUMBER
@@ -49,11 +50,13 @@ class Loader:
         exec(compile(code, module.__name__, "exec") if isinstance(code, str) else code, module.__dict__)
 sys.meta_path.insert(0, Loader())
 program = import_module(PACKAGE + ".run_" + REQUEST["program"])
-print(json.dumps(program.run(REQUEST["params"], check=REQUEST["check"])))
+print(json.dumps(program.run(REQUEST["params"], check=REQUEST["check"])), flush=True)
+os._exit(0)
 """
 """
 The program that the host's Python reads from its standard input. It has our modules twice: compiled, for a Python like
-this one, which saves that host half of the work, and as text for any other.
+this one, which saves that host half of the work, and as text for any other. It lives for a tenth of a second, so that
+looking for garbage, and tidying up at its end, would only cost the host.
 """
 
 LAST_LINES, LAST_CHARACTERS = 3, 200
@@ -86,7 +89,9 @@ def _imported(source: str) -> list[str]:
 def packed(program: str, modules: frozenset[str] = frozenset(KINDS_OF)) -> dict[str, str]:
     """Return a program with its modules as the loader takes them: compiled, by which Python, and as text."""
     texts = sources(program, modules)
-    codes = {name: compile(text, f"{PACKAGE}.{name}", "exec", dont_inherit=True) for name, text in texts.items()}
+    codes = {
+        name: compile(text, f"{PACKAGE}.{name}", "exec", dont_inherit=True, optimize=2) for name, text in texts.items()
+    }
     forms = {"codes": marshal.dumps(codes), "sources": json.dumps(texts).encode()}
     return {name: b64encode(zlib.compress(data)).decode() for name, data in forms.items()} | {
         "magic": MAGIC_NUMBER.hex()
