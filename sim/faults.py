@@ -15,15 +15,15 @@ from coldaisle.plan.model import NodePlan, SitePlan
 from sim.crossing import Plug, cross, neighbour, uncross
 from sim.dhcp_faults import answer_dhcp, ask_forever, end_answers, end_asking
 from sim.errors import SimError
-from sim.fault_lines import LOST, flap_lines, stamped, xid_lines
+from sim.fault_lines import stamped
 from sim.fault_records import active_faults, forget_fault, record_fault
 from sim.hall.plan import hall_wiring
 from sim.identity_faults import copy_disk, need_other, restore_disk
 from sim.machines import Machine, hardware_record
 from sim.measures import PART_FAULTS, Ends, planned_ends
 from sim.network import Wiring, is_guest, wiring
-from sim.parts import serial_of
 from sim.power import write_hardware
+from sim.record_faults import RECORD_CHANGES
 from sim.shell import find, run
 from sim.state import HALL_MARK, State, read_json, write_json
 
@@ -74,40 +74,9 @@ def faulty_hardware(
     record = hardware_record(plan, node, ends)
     for name in sorted(PART_FAULTS.keys() & faults):
         PART_FAULTS[name].change(record, faults[name])
-    if "gpu-missing" in faults:
-        lost = int(faults["gpu-missing"].get("index", len(record["gpus"]) - 1))
-        record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != lost]
-    if "gpu-replaced" in faults:
-        gpu = next(gpu for gpu in record["gpus"] if gpu["index"] == int(faults["gpu-replaced"].get("index", 0)))
-        gpu["serial"] = str(faults["gpu-replaced"].get("serial", serial_of(node.name, "a new GPU")))
-    if "dimm-missing" in faults:
-        slot = str(faults["dimm-missing"].get("slot", record["dimms"][-1]["slot"]))
-        record["dimms"] = [dimm for dimm in record["dimms"] if dimm["slot"] != slot]
-    if "gpu-xid" in faults:
-        _write_xid(record, faults["gpu-xid"])
-    if "link-flap" in faults:
-        record["kernel_log"] += flap_lines(faults["link-flap"], str(faults["link-flap"].get("port", "rail0")))
-    if "gpu-ecc" in faults:
-        gpu = record["gpus"][int(faults["gpu-ecc"].get("index", 0))]
-        gpu["ecc_uncorrected"] = int(faults["gpu-ecc"].get("errors", 2))
-    if "gpu-fabric" in faults:
-        record["fabric_state"] = "In Progress"
-    if "gpu-driver-old" in faults:
-        record["driver_version"] = str(faults["gpu-driver-old"].get("version", "535.54.03"))
-    if "gpu-driver-dead" in faults:
-        record["driver_version"] = ""
+    for name in (name for name in RECORD_CHANGES if name in faults):
+        RECORD_CHANGES[name](record, faults[name])
     return record
-
-
-def _write_xid(record: dict[str, Any], options: Options) -> None:
-    """Write an Xid of one GPU into the kernel's log; Xid 79 takes the GPU off the bus too."""
-    index = int(options.get("index", len(record["gpus"]) - 1))
-    code = int(options.get("code", LOST))
-    for gpu in (gpu for gpu in record["gpus"] if gpu["index"] == index):
-        record["xids"] = [{"code": code, "pci": gpu["pci"]}]
-        record["kernel_log"] += xid_lines(options, gpu["pci"])
-    if code == LOST:
-        record["gpus"] = [gpu for gpu in record["gpus"] if gpu["index"] != index]
 
 
 # -- links ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """
 The journal of a site's nodes: in which state each is, and who brought it there, when and why.
 
-It is a file beside allocations.yaml, a line a step, and nothing is ever changed in it (ADR 0010). What counts is the
+It is a file beside allocations.yaml, a line a step, and nothing is ever changed in it (ADR 0011). What counts is the
 order of the lines and the number of each node's step, never a clock: one that jumps back reorders nothing.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift import reasons
@@ -96,6 +96,7 @@ class Plays:
             raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({urn})")
         old = PlayInputs.of(outputs)
         readings = await Work(self._shared, urn, old, 0).read(old.hosts)
+        self._tell_slow(urn, readings)
         hosts = {host: seen_now(facts, readings.get(host, Reading())) for host, facts in old.hosts.items()}
         lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
         self._remember_unread(old.site, resource_id, [host for host, reading in readings.items() if reading.errors])
@@ -171,6 +172,12 @@ class Plays:
     def _remember_unread(self, site: str, resource_id: str, hosts: Iterable[str]) -> None:
         with contextlib.suppress(SiteProblemError, OSError):  # then all hosts are asked again
             remember_unread(self._shared.site(site).state, resource_id, hosts)
+
+    def _tell_slow(self, urn: str, readings: Mapping[str, Reading]) -> None:
+        """Say for which hosts a run of Ansible was needed, and why."""
+        reasons_of = {why: host for host, reading in readings.items() if (why := reading.by_ansible)}
+        for why, host in reasons_of.items():
+            self._shared.say(urn, f"{host} and others like it were read by a run of Ansible: {why}")
 
 
 def _incomplete(outputs: Properties, old: PlayInputs | None, new: PlayInputs) -> Properties:

@@ -1,21 +1,22 @@
 """
 Asks hosts for facts, many plays at a time.
 
-The engine reads resources side by side, and each start of Ansible costs seconds of CPU. Requests that come within a
-moment are therefore answered by one run of one playbook of one task, each with the facts that it asked for.
+The engine reads resources side by side, and each process that reads costs a second of CPU before its first host.
+Requests that come within a moment are therefore answered by one, each with the facts that it asked for: by the reader,
+and for hosts that it cannot read by one run of a playbook of one task.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift.ages import READ_AT_FILE
 from components.provider.kept import keep, kept
 from components.provider.outcome import Unreachable
-from components.provider.run import Job, RunError, run_playbook
+from components.provider.run import READER, WORKER, Event, Job, RunError, run_playbook
 from components.provider.site import SiteProblemError
 
 if TYPE_CHECKING:
@@ -38,11 +39,13 @@ class Reading:
     What one host said.
 
     `errors` has, by fact, why it could not be read; `since` is when the host was first found silent (ISO 8601).
+    `by_ansible` is why it took a run of Ansible, where it did.
     """
 
     facts: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     since: str | None = None
+    by_ansible: str | None = None
 
 
 Wanted = dict[str, frozenset[str]]
@@ -83,8 +86,7 @@ class Reader:
         await asyncio.sleep(WINDOW_S)
         del self._open[batch.site.name]
         try:
-            result = await run_playbook(_job(batch), self._stop, lambda _event: None)
-            readings = {host: _reading(result, host, names) for host, names in batch.wanted.items()}
+            readings = await self._told(batch)
         except (RunError, SiteProblemError) as error:
             readings = {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in batch.wanted.items()}
         except Exception as error:  # noqa: BLE001 - every waiter must be answered, by this too
@@ -92,19 +94,38 @@ class Reader:
             return
         batch.answer.set_result(remember_silence(batch.site.state, readings))
 
+    async def _told(self, batch: _Batch) -> dict[str, Reading]:
+        """Return what the reader was told, and by a run of Ansible what it passes on to one."""
+        passed: dict[str, str] = {}
 
-def _job(batch: _Batch) -> Job:
+        def take(event: Event) -> None:
+            if event["kind"] == "pass":
+                passed[event["host"]] = event["why"]
+
+        wanted = {host: frozenset(names) for host, names in batch.wanted.items()}
+        result = await run_playbook(job_of(batch.site, wanted, READER), self._stop, take)
+        readings = {host: reading_of(result, host, names) for host, names in wanted.items() if host not in passed}
+        if passed:
+            rest = {host: wanted[host] for host in passed}
+            result = await run_playbook(job_of(batch.site, rest, WORKER), self._stop, lambda _event: None)
+            readings |= {host: reading_of(result, host, wanted[host], why) for host, why in passed.items()}
+        return readings
+
+
+def job_of(site: Site, wanted: Wanted, worker: Path) -> Job:
+    """Return the job of a read: for the reader, or for a run of Ansible."""
     return Job(
-        site=batch.site,
+        site=site,
         playbook=READ_PLAYBOOK,
-        hosts=tuple(sorted(batch.wanted)),
+        hosts=tuple(sorted(wanted)),
         what="a read",
         forks=FORKS,
-        timeout_s=TIMEOUT_S + TIMEOUT_OF_A_HOST_S * len(batch.wanted),
+        timeout_s=TIMEOUT_S + TIMEOUT_OF_A_HOST_S * len(wanted),
         lock=False,
         settings={"ANSIBLE_SSH_RETRIES": "1"},  # a silent host is told soon; the next read asks again
         collect_facts=True,
-        host_variables={host: {WANTED_VARIABLE: sorted(names)} for host, names in batch.wanted.items()},
+        host_variables={host: {WANTED_VARIABLE: sorted(names)} for host, names in wanted.items()},
+        worker=worker,
     )
 
 
@@ -113,10 +134,11 @@ def _only(reading: Reading, names: frozenset[str]) -> Reading:
         {name: value for name, value in reading.facts.items() if name in names},
         {name: why for name, why in reading.errors.items() if name in names},
         reading.since,
+        reading.by_ansible,
     )
 
 
-def _reading(result: RunResult, host: str, names: set[str]) -> Reading:
+def reading_of(result: RunResult, host: str, names: frozenset[str], by_ansible: str | None = None) -> Reading:
     """Return one host's answer: facts that came before it fell silent count, the others could not be read."""
     facts = {name: value for name, value in result.facts.get(host, {}).items() if name in names}
     errors = {name: why for name, why in result.errors.get(host, {}).items() if name in names}
@@ -125,7 +147,7 @@ def _reading(result: RunResult, host: str, names: set[str]) -> Reading:
         silent = isinstance(trouble, Unreachable)
         why = f"unreachable: {trouble.message}" if silent else trouble.message
         errors |= dict.fromkeys(names - facts.keys() - errors.keys(), why)
-    return Reading(facts, errors)
+    return Reading(facts, errors, by_ansible=by_ansible)
 
 
 def remember_silence(state: Path, readings: dict[str, Reading]) -> dict[str, Reading]:
@@ -142,7 +164,7 @@ def remember_silence(state: Path, readings: dict[str, Reading]) -> dict[str, Rea
     after = keep(state / SILENT_SINCE, known, others | {host: known.get(host, now) for host in silent})
     told = kept(state / READ_AT_FILE)
     keep(state / READ_AT_FILE, told, told | {host: now for host, reading in readings.items() if reading.facts})
-    return {host: Reading(reading.facts, reading.errors, after.get(host)) for host, reading in readings.items()}
+    return {host: replace(reading, since=after.get(host)) for host, reading in readings.items()}
 
 
 def _is_silence(why: str) -> bool:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 WORKER = Path(__file__).with_name("worker.py")
+READER = Path(__file__).with_name("reader.py")
+"""Reads facts without a run of Ansible; it takes the same job, and tells the same events."""
+
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
 STOP_GRACE_S = 20
 """How long a worker may take to stop its playbook before it is killed."""
@@ -43,7 +46,7 @@ class Job:
     A playbook (its path below the playbooks' folder, without `.yml`) on some hosts of a site.
 
     `what` names the run to others who find a host locked; `lock` is False for runs that only read. `settings` are
-    Ansible's, as environment variables, over those that every run has.
+    Ansible's, as environment variables, over those that every run has. `worker` is the program that does it.
     """
 
     site: Site
@@ -56,6 +59,7 @@ class Job:
     collect_facts: bool = False
     host_variables: dict[str, dict[str, Any]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    worker: Path = WORKER
 
 
 async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event], None]) -> RunResult:
@@ -76,7 +80,7 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
         raise RunError(f"cannot write into the state folder of site {job.site.name}: {error}") from None
     worker = await asyncio.create_subprocess_exec(
         sys.executable,
-        str(WORKER),
+        str(job.worker),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -153,9 +157,9 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         MARK: mark(folder),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
         "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
+        "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner's own default accepts every key, a changed one too
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
-        "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner turns it off unless told: a changed key was then taken
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",

@@ -142,6 +142,13 @@ def _wait_ready(state: State, name: str) -> None:
         time.sleep(POLL_S)
 
 
+LEFT_BY_RUNS = (
+    *(INVENTORY, "known_hosts", "silent-since.json", "read-at.json", "unread.json"),
+    *("locks", "runs", "ssh", "disks", "evidence", "waves"),
+)
+"""What plays and commands leave in a hall's folder."""
+
+
 def down(site: str, progress: Progress) -> None:
     """Remove every trace of a hall: processes, namespaces, keys and files; also after a start that was killed."""
     require_root()
@@ -151,18 +158,7 @@ def down(site: str, progress: Progress) -> None:
         for mount in mounts_below(state.folder):
             run(["umount", "--lazy", mount])
         remove_namespaces(state.namespace_prefix)
-        files = (
-            INVENTORY,
-            "known_hosts",
-            "silent-since.json",
-            "unread.json",
-            "locks",
-            "runs",
-            "ssh",
-            "disks",
-            "evidence",
-        )
-        remove_files(state, files)
+        remove_files(state, LEFT_BY_RUNS)
     state.folder.with_name(f"{state.folder.name}.lock").unlink(missing_ok=True)
     progress(f"the hall of {site} is removed after {time.monotonic() - started:.1f} s")
 

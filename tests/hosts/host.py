@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.coldaisle.site.plugins.plugin_utils.light import script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 START_TIMEOUT_S = 120

@@ -24,7 +24,7 @@ from sim.processes import ProcessGroups
 from sim.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "playbooks" / "collections"))
-from ansible_collections.coldaisle.site.plugins.plugin_utils.light import script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
 
 SITE = "swtest"
 LEAF, SPINE = "leaf01", "spine01"

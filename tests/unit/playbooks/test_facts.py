@@ -8,7 +8,7 @@ import shutil
 import pytest
 from ansible_collections.coldaisle.site.plugins.filter.facts import BMC_FACTS, NODE_FACTS
 from ansible_collections.coldaisle.site.plugins.module_utils import facts, host, rules
-from ansible_collections.coldaisle.site.plugins.plugin_utils.light import sources
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import sources
 
 from coldaisle.drift import equality
 from coldaisle.drift.kinds import KINDS

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.plugin_utils import light
+from ansible_collections.coldaisle.site.plugins.plugin_utils import packing
 from ansible_collections.coldaisle.site.plugins.plugin_utils.who import another_machine
 
 PORTS = (
@@ -26,10 +26,10 @@ def _answer(text: str) -> dict[str, object]:
 @pytest.mark.parametrize("lost", ["sources", "codes"])
 def test_a_program_runs_compiled_and_on_another_python_as_text(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose Python is not of this one's bytecode takes the text, and answers the same; neither needs both."""
-    packed = light.packed("read")
+    packed = packing.packed("read")
     monkeypatch.setitem(packed, lost, "")
     monkeypatch.setitem(packed, "magic", packed["magic"] if lost == "sources" else "00000000")
-    found = _answer(light.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
+    found = _answer(packing.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
     assert found["facts"] == {"user.root": "present"}
     assert list(found["errors"]) == ["nonsense"]  # type: ignore[call-overload]
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
-from ansible_collections.coldaisle.site.plugins.filter.facts import bmc_facts, host_facts, node_facts
-from ansible_collections.coldaisle.site.plugins.plugin_utils.here import answer_of, preload
+from ansible_collections.coldaisle.site.plugins.filter.facts import host_facts
+from ansible_collections.coldaisle.site.plugins.plugin_utils.elsewhere import ask, askings
+from ansible_collections.coldaisle.site.plugins.plugin_utils.here import preload
 from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HostAction
 
-preload(
-    "modules.bmc_read",
-    "module_utils.bmc_redfish",
-    "module_utils.bmc_ipmi",
-    "modules.node_read",
-    "modules.switch_read",
-)
+preload("module_utils.bmc_redfish", "module_utils.bmc_ipmi", "module_utils.node", "module_utils.switch_life")
 
 Found = dict[str, Any]
 
@@ -38,8 +33,9 @@ class ActionModule(HostAction):
         result: Found = ActionBase.run(self, tmp, task_vars)
         _checked, params = self.validate_argument_spec(argument_spec=self.OPTIONS)
         found: Found = {"changed": False, "facts": {}, "errors": {}}
-        for module, access, names in _elsewhere(params):
-            _add(found, names, answer_of(self, module, {**access, "facts": names}, task_vars or {}))
+        for asking in askings(params["facts"], params):
+            facts, errors = ask(asking)
+            _add(found, asking.names, {"facts": facts, "errors": errors})
         names = [] if params["switch"] else host_facts(params["facts"])
         if names:
             try:
@@ -47,17 +43,6 @@ class ActionModule(HostAction):
             except AnsibleConnectionFailure as error:
                 return result | found | {"unreachable": True, "msg": str(error)}
         return result | found
-
-
-def _elsewhere(params: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
-    """Yield what is read without the host: the module that does it, its access, and the facts."""
-    facts = params["facts"]
-    if names := bmc_facts(facts):
-        yield "bmc_read", params["bmc"], names
-    if names := node_facts(facts):
-        yield "node_read", params["node"], names
-    if params["switch"]:
-        yield "switch_read", params["switch"], list(facts)
 
 
 def _add(found: Found, names: Iterable[str], answer: Found) -> None:

@@ -26,6 +26,12 @@ from lightkube.resources.core_v1 import Node
 
 FIELD_MANAGER = "coldaisle"
 TIMEOUT_S = 15
+ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "kubeconfig": {"type": "str", "required": True, "no_log": False},
+}
+"""Options of a node and its cluster. `kubeconfig` is a reference, so it may be shown."""
+
 SERVING = "kubelet_serving"
 """The fact of the certificate that a kubelet answers with."""
 
@@ -124,6 +130,21 @@ class Cluster:
         data = self._cluster.certificate_auth_data
         text = base64.b64decode(data).decode() if data else None
         return ssl.create_default_context(cafile=self._cluster.certificate_auth, cadata=text)
+
+
+def read_node(params: Mapping[str, Any], names: list[str]) -> tuple[dict[str, Value], dict[str, str]]:
+    """Return the facts of a node that its cluster told, and for each other one why not."""
+    try:
+        cluster = Cluster(params["kubeconfig"])
+        node = cluster.node(params["name"])
+        if node is None:  # a positive answer: nothing of it is ready, and no label is set
+            return {name: False if name == "node_ready" else "no such node" for name in names}, {}
+        seen, errors = cluster.facts(node, names)
+        if (why := silence(node)) and seen.pop("node_ready", None) is not None:
+            errors["node_ready"] = why
+    except FactError as error:
+        return {}, dict.fromkeys(names, str(error))
+    return seen, errors
 
 
 def _current(config: KubeConfig) -> SingleConfig:

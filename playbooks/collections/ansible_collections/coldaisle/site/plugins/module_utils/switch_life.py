@@ -167,6 +167,14 @@ def read_switch(switch: ApiSwitch, wanted: list[str]) -> tuple[dict[str, Value],
     return seen, errors
 
 
+def ask_switch(access: dict[str, Any], names: list[str]) -> tuple[dict[str, Value], dict[str, str]]:
+    """Return the facts of a switch that it told over its API, and for each other one why not."""
+    try:
+        return read_switch(open_switch(access), names)
+    except FactError as error:
+        return {}, dict.fromkeys(names, str(error))
+
+
 def _configured(switch: ApiSwitch, names: list[str]) -> dict[str, Value]:
     found = switch.read()
     sections = [(name, name.partition(".")) for name in names]

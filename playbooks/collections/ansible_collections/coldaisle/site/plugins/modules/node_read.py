@@ -48,37 +48,17 @@ errors:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, Value
-from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster, silence
+from ansible_collections.coldaisle.site.plugins.module_utils.node import ACCESS_OPTIONS, read_node
 
 
 def main() -> None:
     """Read one node."""
     module = AnsibleModule(
-        argument_spec={
-            "name": {"type": "str", "required": True},
-            "kubeconfig": {"type": "str", "required": True, "no_log": False},
-            "facts": {"type": "list", "elements": "str", "required": True},
-        },
+        argument_spec={**ACCESS_OPTIONS, "facts": {"type": "list", "elements": "str", "required": True}},
         supports_check_mode=True,
     )
-    names: list[str] = module.params["facts"]
-    seen: dict[str, Value] = {}
-    errors: dict[str, str] = {}
-    try:
-        cluster = Cluster(module.params["kubeconfig"])
-        node = cluster.node(module.params["name"])
-        # A cluster without the node is a positive answer: nothing of it is ready, and no label is set.
-        seen, errors = cluster.facts(node, names) if node else ({name: _without_node(name) for name in names}, {})
-        if node and (why := silence(node)) and seen.pop("node_ready", None) is not None:
-            errors["node_ready"] = why
-    except FactError as error:
-        errors = dict.fromkeys(names, str(error))
+    seen, errors = read_node(module.params, module.params["facts"])
     module.exit_json(changed=False, facts=seen, errors=errors)
-
-
-def _without_node(name: str) -> Value:
-    return False if name == "node_ready" else "no such node"
 
 
 if __name__ == "__main__":

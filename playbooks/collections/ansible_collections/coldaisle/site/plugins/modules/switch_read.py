@@ -43,12 +43,7 @@ errors:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
-from ansible_collections.coldaisle.site.plugins.module_utils.switch_life import (
-    ACCESS_OPTIONS,
-    open_switch,
-    read_switch,
-)
+from ansible_collections.coldaisle.site.plugins.module_utils.switch_life import ACCESS_OPTIONS, ask_switch
 
 
 def main() -> None:
@@ -57,11 +52,7 @@ def main() -> None:
         argument_spec={**ACCESS_OPTIONS, "facts": {"type": "list", "elements": "str", "required": True}},
         supports_check_mode=True,
     )
-    wanted = module.params["facts"]
-    try:
-        seen, errors = read_switch(open_switch(module.params), wanted)
-    except FactError as error:
-        seen, errors = {}, dict.fromkeys(wanted, str(error))
+    seen, errors = ask_switch(module.params, module.params["facts"])
     module.exit_json(changed=False, facts=seen, errors=errors)
 
 

@@ -6,7 +6,10 @@ import json
 import mmap
 import os
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 BOUND_FILE = Path("/run/coldaisle/hardware.json")
 DISK = Path("/dev/disk/by-id/virtio-coldaisle-hw")

@@ -1,0 +1,44 @@
+"""The reader and a run of Ansible on the same hosts: what one tells, the other does."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from sim.power import PowerSwitch
+from tests.hall.test_runs import _with_key, machine
+from tests.hall_sites import Hall
+
+OFF, RENEWED, REFUSES = "r01-n03", "r01-n05", "r01-n07"
+"""A host that is off, one with another host key than before, and one that knows our key no more."""
+
+
+def test_both_readers_tell_the_same_of_every_host(brought_up: Hall) -> None:
+    """Facts and reasons are equal, for hosts at rest, silent, changed and locked, by Redfish and by IPMI."""
+    switch = PowerSwitch(brought_up.state)
+    switch.turn_off(machine(brought_up, OFF))
+    key = machine(brought_up, RENEWED).path / "upper/etc/ssh/ssh_host_ed25519_key"
+    keys = machine(brought_up, REFUSES).path / "upper/root/.ssh/authorized_keys"
+    kept, known = key.read_bytes(), keys.read_text()
+    _with_key(switch, machine(brought_up, RENEWED), key, None)
+    _with_key(switch, machine(brought_up, REFUSES), keys, b"# nobody\n")
+    said = brought_up.run(sys.executable, "-m", "tests.hall_reads", str(brought_up.folder))
+    _with_key(switch, machine(brought_up, RENEWED), key, kept)
+    _with_key(switch, machine(brought_up, REFUSES), keys, known.encode())
+    switch.turn_on(machine(brought_up, OFF))
+
+    found = json.loads(said.stdout.splitlines()[-1])
+    facts = {reader: {host: told[0] for host, told in hosts.items()} for reader, hosts in found.items()}
+    assert facts["reader"] == facts["ansible"]
+    assert facts["reader"][OFF]["power"] == "off"
+    errors = {host: set(told[1].values()) for host, told in found["reader"].items()}
+    assert {host for host, texts in errors.items() if texts} == {OFF, RENEWED, REFUSES}
+    assert {host: set(told[1]) for host, told in found["ansible"].items()} == {
+        host: set(told[1]) for host, told in found["reader"].items()
+    }
+    for host, sign in (
+        (OFF, "ssh: connect to host"),
+        (RENEWED, "REMOTE HOST IDENTIFICATION HAS CHANGED"),
+        (REFUSES, "Permission denied"),
+    ):
+        assert all(text.startswith("unreachable: ") and sign in text for text in errors[host]), errors[host]
