@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coldaisle.plan.model import ImagePlan, NodePlan, ProvisioningPlan, SitePlan
+from coldaisle.plan.model import ImagePlan, NodePlan, SitePlan
 from coldaisle.render.boot import target_of
+from coldaisle.render.install import Target
 from sim.errors import SimError
-from sim.install import guest, mirror, provisioner
+from sim.install import archive, guest, mirror, provisioner
 from sim.install.place import Lab
 from sim.requirements import require_root
 from sim.shell import find, run
@@ -54,21 +55,26 @@ def rehearse(plan: SitePlan, name: str, timeout_s: float, progress: Progress) ->
         SimError: the node is not installed by preseed, the installer stopped, or nothing answered in `timeout_s`.
     """
     require_root()
-    node, provisioning, image = _subject(plan, name)
+    wanted = _subject(plan, name)
+    node, image = wanted.node, wanted.image
     guest.serial_of(node)
     lab = Lab(plan.name, name)
     mirror.ensure_installer(image, progress)
-    mirror.require_whole(image, mirror.index_of(image))
+    mirror.require_modules(image)
+    packages = (*wanted.packages, *image.kernel_package.split())
+    root = archive.ensure(image.suite, mirror.upstream(), packages, progress)
     with held(lab):
-        provisioner.lay_out(lab, plan, provisioning)
+        signed = mirror.with_own_key(plan, image, root, lab.folder / "image")
+        provisioning = _subject(signed, name).provisioning
+        provisioner.lay_out(lab, signed, provisioning)
         provisioner.connect(lab, provisioning, mirror.address_of(image), guest.tap_of(node), plan.name)
-        mirror.start(lab, image)
+        mirror.start(lab, image, root)
         provisioner.start(lab)
         progress(f"{name} is turned on, with an empty disk")
         return _watched(lab, node, image, timeout_s, progress)
 
 
-def _subject(plan: SitePlan, name: str) -> tuple[NodePlan, ProvisioningPlan, ImagePlan]:
+def _subject(plan: SitePlan, name: str) -> Target:
     node = next((node for node in plan.nodes if node.name == name), None)
     if node is None:
         raise SimError(name, "the plan has no such node", f"{len(plan.nodes)} nodes", "name one of the plan")
@@ -77,7 +83,7 @@ def _subject(plan: SitePlan, name: str) -> tuple[NodePlan, ProvisioningPlan, Ima
         have = f"image kind {target.image.kind}, {node.architecture}" if target else "it has no installer"
         fix = "name a node of a pool with a preseed image, on x86_64"
         raise SimError(name, "only Debian's installer can be had and run here", have, fix)
-    return node, target.provisioning, target.image
+    return target
 
 
 def _watched(lab: Lab, node: NodePlan, image: ImagePlan, timeout_s: float, progress: Progress) -> Rehearsal:
@@ -107,8 +113,9 @@ def _told(lab: Lab, what: str) -> bool:
     stopped = [word for word in said if word.startswith("stopped")]
     if stopped:
         raise _stuck(lab, f"the installer stopped: {stopped[0].rpartition('=')[2].replace('+', ' ').strip()}")
-    if not lab.groups.pids(guest.PROCESS):
-        raise _stuck(lab, "the machine is off")
+    for name in (guest.PROCESS, mirror.PROCESS, *provisioner.PROCESSES):
+        if not lab.groups.pids(name):
+            raise _stuck(lab, f"{name} has ended")
     return what in said
 
 
