@@ -223,7 +223,7 @@ def write_indices(root: Path, suite: str, stanzas: dict[str, list[str]]) -> None
         (release / folder / "Release").write_text(told)
     date = datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S UTC")
     head = [f"Origin: coldaisle\nLabel: coldaisle\nSuite: {suite}\nCodename: {suite}\nDate: {date}"]
-    head += [f"Architectures: all {ARCHITECTURE}\nComponents: main\nDescription: what an installation takes\nSHA256:"]
+    head += [f"Architectures: {ARCHITECTURE}\nComponents: main\nDescription: what an installation takes\nSHA256:"]
     (release / "Release").write_text("\n".join([*head, *_digests(release)]) + "\n")
 
 

@@ -56,6 +56,11 @@ def test_debconf_takes_the_preseed(plan: SitePlan, tmp_path: Path) -> None:
         assert (done.returncode == 0 and "error" not in done.stderr) is good, done.stderr
 
 
+def test_root_has_a_hash_that_is_no_password(plan: SitePlan) -> None:
+    """Debian 13's installer takes `!` for an answer that is missing, and asks; `*` is one, and fits no password."""
+    assert "d-i passwd/root-password-crypted password *\n" in served(plan, "r01-n01/preseed.cfg")
+
+
 def test_the_installer_takes_packages_by_the_sites_keys(plan: SitePlan, tmp_path: Path) -> None:
     """Keys of the image take the place of Debian's, for the installer and, by a hook, for apt of the new system."""
     assert "preseed/early_command string wget -q -O /tmp/early.sh" in served(plan, "r01-n01/preseed.cfg")
