@@ -70,6 +70,9 @@ def pinned(suite: str) -> dict[str, str]:
     """
     Return the udebs of a release: digest (SHA-256) by path below the archive's root.
 
+    They fit the pinned installer: its kernel, and the versions of what its initrd has. No signature of that time was at
+    hand any more, so they are trusted as they were first seen.
+
     Raises:
         SimError: none are known.
     """
