@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
+import os
 import shutil
 import subprocess
 import threading
@@ -17,9 +18,11 @@ import pytest
 
 from coldaisle.check import open_site
 from coldaisle.plan.model import ImagePlan, SitePlan
+from coldaisle.render.boot import target_of
 from sim.errors import SimError
 from sim.install import archive
 from sim.install.mirror import kernel_version, require_modules, with_own_key
+from sim.install.run import LOOK, QUESTIONS, wrong
 
 ROOT = Path(__file__).parents[2]
 VERSION = "6.12.94+deb13-amd64"
@@ -173,3 +176,59 @@ def test_the_installer_is_told_of_the_mirrors_own_key(plan: SitePlan, image: Ima
 def test_the_version_of_a_kernel_is_read_from_its_header(image: ImagePlan) -> None:
     """The kernel itself says which modules it takes."""
     assert kernel_version((Path(image.source) / image.kernel).read_bytes()) == VERSION
+
+
+GOOD = (
+    "name=r01-n01",
+    "root=/dev/vda3",
+    "filesystem=ext4",
+    "serials=CDREHEARSAL0001",
+    "arguments=BOOT_IMAGE=/boot/vmlinuz root=UUID=1 ro console=ttyS0",
+    "suite=trixie",
+    "password=*",
+    "packages=trusted",
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("name=r01-n02", "its name is not r01-n01"),
+        ("root=/dev/vda2", "its root is not on the planned partition"),
+        ("filesystem=xfs", "its root is no ext4"),
+        ("serials=OTHER", "it has no disk CDREHEARSAL0001"),
+        ("arguments=url=http://198.51.100.2/preseed.cfg", "it still runs the installer"),
+        ("suite=bookworm", "it is not trixie"),
+        ("password=", "root has a password"),
+        ("packages=", "its apt does not trust the mirror"),
+    ],
+)
+def test_what_an_installed_machine_says_is_held_against_the_plan(plan: SitePlan, line: str, what: str) -> None:
+    """All is well with the planned answers; each other one, and each that is missing, is named."""
+    assert plan.provisioning is not None
+    target = target_of(plan, plan.provisioning, plan.nodes[0])
+    assert target is not None
+    assert wrong(target, GOOD) == []
+    others = [each for each in GOOD if each.partition("=")[0] != line.partition("=")[0]]
+    assert wrong(target, [*others, line]) == wrong(target, others) == [what]
+
+
+def test_the_questions_are_answered_in_one_line_each(tmp_path: Path) -> None:
+    """A shell gives each question's answer behind its name, an asterisk as it is, and nothing where a command fails."""
+    (tmp_path / "shadow").write_text("root:*:1:0:99999:7:::\n")
+    apt = tmp_path / "apt-get"
+    apt.write_text("#!/bin/sh\nexit 1\n")
+    apt.chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", QUESTIONS.replace("/etc/shadow", str(tmp_path / "shadow"))],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    assert list(said) == list(LOOK)
+    assert said["password"] == "*"  # noqa: S105 - a hash that no password has
+    assert said["packages"] == ""
+    assert said["arguments"] == " ".join(Path("/proc/cmdline").read_text().split())
