@@ -38,7 +38,7 @@ LOOK = {
 }
 """What is asked of the installed machine: a name, and the command whose output is the answer, in one line."""
 
-QUESTIONS = "; ".join(["set -f", *(f"echo {name}=$({command} 2>/dev/null)" for name, command in LOOK.items())])
+QUESTIONS = "; ".join(f"echo {name}=$({command} 2>/dev/null)" for name, command in LOOK.items())
 
 
 @dataclass(frozen=True, slots=True)
