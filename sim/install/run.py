@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ Progress = Callable[[str], None]
 
 POLL_S = 5.0
 SSH_S = 10
+ANSWER_S = 600
+"""An emulated machine on a busy one reads its packages' index for minutes; who says nothing longer is asked again."""
+
 LAST_LINES = 12
 LOOK = {
     "name": "hostname",
@@ -139,7 +143,10 @@ def _logged_in(lab: Lab, node: NodePlan, answers: list[str]) -> bool:
     address = node.management_address.partition("/")[0]
     inside = [find("nsenter", "util-linux"), f"--net=/run/netns/{lab.inside}"]
     words = [*inside, find("ssh", "openssh-client"), *options, f"root@{address}", QUESTIONS]
-    done = run(words, check=False, timeout_s=120)
+    try:
+        done = run(words, check=False, timeout_s=ANSWER_S)
+    except subprocess.TimeoutExpired:
+        return False
     answers[:] = done.stdout.splitlines()
     return done.returncode == 0
 
