@@ -51,7 +51,8 @@ def check_installed_images(spec: SiteSpec, plan: SitePlan) -> Iterator[Finding]:
     del plan
     images = spec.provisioning.images if spec.provisioning else []
     for index, image in enumerate(images):
-        files = [file for file in (image.kernel, image.initrd, image.rootfs) if file and file not in image.sha256]
+        named = (image.kernel, image.initrd, image.rootfs, image.keyring)
+        files = [file for file in named if file and file not in image.sha256]
         if image.kind != "squashfs" and files:
             what = f"image {image.name} installs, and nothing pins {some_of(files)}"
             fix = f"add sha256: {{{files[0]}: …}}, as sha256sum prints it of a file that was verified"

@@ -114,6 +114,7 @@ def _image(image: ImageSpec) -> ImagePlan:
         suite=image.suite,
         mirror=image.mirror,
         security_mirror=image.security_mirror,
+        keyring=image.keyring or None,
         kernel_package=image.kernel_package,
         signed_by=image.signed_by,
     )

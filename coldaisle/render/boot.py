@@ -171,7 +171,7 @@ def image_copies(provisioning: ProvisioningPlan) -> list[dict[str, str | None]]:
     files = [
         (f"{image.source}/{file}", f"{HTTP_ROOT}/images/{image.name}/{file}", image.sha256.get(file))
         for image in provisioning.images
-        for file in (image.kernel, image.initrd, image.rootfs)
+        for file in (image.kernel, image.initrd, image.rootfs, image.keyring)
         if file
     ]
     files += [(program.source, f"{TFTP_ROOT}/{program.name}", program.sha256) for program in provisioning.programs]

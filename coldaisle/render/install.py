@@ -86,7 +86,7 @@ def install_files(target: Target, folder: str) -> list[HostFile]:
     """Return what the installer of a node reads, below `folder` of the provisioner."""
     texts = {"late.sh": _late(target), "disks.sh": _disks(target)}
     if target.image.kind == "preseed":
-        texts["preseed.cfg"] = _preseed(target)
+        texts |= {"preseed.cfg": _preseed(target)} | ({"early.sh": _early(target)} if target.image.keyring else {})
     elif target.image.kind == "kickstart":
         texts["ks.cfg"] = _kickstart(target)
     else:
@@ -151,6 +151,12 @@ def _late(target: Target) -> str:
         pin=tang if encryption and encryption.unlock == "tang" else "{}",
         key_file=KEY_FILES[target.image.kind],
     )
+
+
+def _early(target: Target) -> str:
+    image = target.image
+    keyring_url = f"{target.base_url}/images/{image.name}/{image.keyring}"
+    return render("install/early.sh.j2", node=target.node.name, keyring_url=keyring_url)
 
 
 def _common(target: Target) -> dict[str, Any]:

@@ -40,6 +40,8 @@ class ImageSpec(SpecModel):
     """Where the installer takes packages from: the archive's root (Debian, Ubuntu), or the tree with `images/`."""
     security_mirror: HttpUrl | None = None
     """Root of the archive of security updates; left out, an installation has none from there."""
+    keyring: str = ""
+    """File with the keys that sign `mirror`, in the binary form that gpgv reads; left out, those of Debian."""
     kernel_package: str = ""
     """Kernel that is installed; left out, the installer's own choice."""
     signed_by: str = ""
@@ -53,6 +55,9 @@ class ImageSpec(SpecModel):
         if self.kind in {"preseed", "kickstart"} and self.rootfs:
             what = f"the installer of a {self.kind} image has no root file system of its own"
             raise mistake("bad-value", what, "remove rootfs", self.rootfs)
+        if self.keyring and self.kind != "preseed":
+            what = f"the installer of a {self.kind} image takes no keyring from here"
+            raise mistake("bad-value", what, "remove keyring", self.keyring)
         if self.kind == "preseed" and not self.suite:
             what, fix = "a preseed image installs a release", "add suite:, such as bookworm"
             raise mistake("missing-key", what, fix, "no suite")

@@ -43,6 +43,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "busybox-static": ("busybox", "the first program in a guest's initrd"),
     "cpio": ("cpio", "packs that initrd"),
     "zstd": ("zstd", "compresses images"),
+    "gpg": ("gpg", "signs the mirror of a rehearsed installation"),
+    "gpg-agent": ("gpg-agent", "makes the key for that"),
     "systemd-container": ("systemd-nspawn", "light hosts with an init of their own"),
     "frr": ("/usr/lib/frr/bgpd", "the routing of simulated switches"),
     "frr-pythontools": ("/usr/lib/frr/frr-reload.py", "changes their configuration without a restart"),

@@ -21,11 +21,14 @@ from sim.shell import find, run
 OVERLAID = {
     "srv": "/srv",
     "etc/nginx/conf.d": "/etc/nginx/conf.d",
+    # Debian's own page takes port 80 of every address, the mirror's too.
+    "etc/nginx/sites-enabled": "/etc/nginx/sites-enabled",
     "var/log/nginx": "/var/log/nginx",
     "var/lib/misc": "/var/lib/misc",
 }
 """Folders of the rehearsal, and what they lie over for its services."""
 
+PROCESSES = ("nginx", "dnsmasq")
 STATUS_LOG = "var/log/nginx/coldaisle-status.log"
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coldaisle.plan.model import ImagePlan, NodePlan, ProvisioningPlan, SitePlan
+from coldaisle.plan.model import NodePlan, SitePlan
 from coldaisle.render.boot import target_of
+from coldaisle.render.install import Target
+from coldaisle.render.recipes import ROOT_PARTITION
 from sim.errors import SimError
-from sim.install import guest, mirror, provisioner
+from sim.install import archive, guest, mirror, provisioner
 from sim.install.place import Lab
 from sim.requirements import require_root
 from sim.shell import find, run
@@ -22,11 +26,23 @@ Progress = Callable[[str], None]
 
 POLL_S = 5.0
 SSH_S = 10
+ANSWER_S = 600
+"""An emulated machine on a busy one reads its packages' index for minutes; who says nothing longer is asked again."""
+
 LAST_LINES = 12
-LOOK = (
-    "hostname; findmnt -no SOURCE /; cat /sys/block/*/serial; cat /proc/cmdline; . /etc/os-release; echo $PRETTY_NAME"
-)
-"""What is asked of the installed machine, a line each: name, root, serials of disks, kernel's arguments, release."""
+LOOK = {
+    "name": "hostname",
+    "root": "findmnt -no SOURCE /",
+    "filesystem": "findmnt -no FSTYPE /",
+    "serials": "find /sys/block -follow -maxdepth 2 -name serial -exec cat {} +",
+    "arguments": "cat /proc/cmdline",
+    "suite": "sed -n s/^VERSION_CODENAME=//p /etc/os-release",
+    "password": "sed -n 's/^root:\\([^:]*\\):.*/\\1/p' /etc/shadow",
+    "packages": "apt-get -qq update && echo trusted",
+}
+"""What is asked of the installed machine: a name, and the command whose output is the answer, in one line."""
+
+QUESTIONS = "; ".join(f"echo {name}=$({command} 2>/dev/null)" for name, command in LOOK.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +70,26 @@ def rehearse(plan: SitePlan, name: str, timeout_s: float, progress: Progress) ->
         SimError: the node is not installed by preseed, the installer stopped, or nothing answered in `timeout_s`.
     """
     require_root()
-    node, provisioning, image = _subject(plan, name)
+    wanted = _subject(plan, name)
+    node, image = wanted.node, wanted.image
     guest.serial_of(node)
     lab = Lab(plan.name, name)
     mirror.ensure_installer(image, progress)
-    mirror.require_whole(image, mirror.index_of(image))
+    mirror.require_modules(image)
+    packages = (*wanted.packages, *image.kernel_package.split())
+    root = archive.ensure(image.suite, mirror.upstream(), packages, progress)
     with held(lab):
-        provisioner.lay_out(lab, plan, provisioning)
+        signed = mirror.with_own_key(plan, image, root, lab.folder / "image")
+        provisioning = _subject(signed, name).provisioning
+        provisioner.lay_out(lab, signed, provisioning)
         provisioner.connect(lab, provisioning, mirror.address_of(image), guest.tap_of(node), plan.name)
-        mirror.start(lab, image)
+        mirror.start(lab, image, root)
         provisioner.start(lab)
         progress(f"{name} is turned on, with an empty disk")
-        return _watched(lab, node, image, timeout_s, progress)
+        return _watched(lab, wanted, timeout_s, progress)
 
 
-def _subject(plan: SitePlan, name: str) -> tuple[NodePlan, ProvisioningPlan, ImagePlan]:
+def _subject(plan: SitePlan, name: str) -> Target:
     node = next((node for node in plan.nodes if node.name == name), None)
     if node is None:
         raise SimError(name, "the plan has no such node", f"{len(plan.nodes)} nodes", "name one of the plan")
@@ -77,10 +98,11 @@ def _subject(plan: SitePlan, name: str) -> tuple[NodePlan, ProvisioningPlan, Ima
         have = f"image kind {target.image.kind}, {node.architecture}" if target else "it has no installer"
         fix = "name a node of a pool with a preseed image, on x86_64"
         raise SimError(name, "only Debian's installer can be had and run here", have, fix)
-    return node, target.provisioning, target.image
+    return target
 
 
-def _watched(lab: Lab, node: NodePlan, image: ImagePlan, timeout_s: float, progress: Progress) -> Rehearsal:
+def _watched(lab: Lab, target: Target, timeout_s: float, progress: Progress) -> Rehearsal:
+    node, image = target.node, target.image
     guest.start(lab, node)
     started = time.monotonic()
 
@@ -97,7 +119,9 @@ def _watched(lab: Lab, node: NodePlan, image: ImagePlan, timeout_s: float, progr
     answers: list[str] = []
     ssh_s = until("it answers over SSH from its disk", lambda: _logged_in(lab, node, answers))
     cpu_s = _cpu_s(lab)
-    _verify(lab, node, answers)
+    found = wrong(target, answers)
+    if found:
+        raise _stuck(lab, f"{'; '.join(found)}; it said: {shlex.quote(' '.join(answers)[:400])}")
     return Rehearsal(node.name, image.name, disks_s, installed_s, ssh_s, cpu_s, tuple(answers))
 
 
@@ -107,8 +131,9 @@ def _told(lab: Lab, what: str) -> bool:
     stopped = [word for word in said if word.startswith("stopped")]
     if stopped:
         raise _stuck(lab, f"the installer stopped: {stopped[0].rpartition('=')[2].replace('+', ' ').strip()}")
-    if not lab.groups.pids(guest.PROCESS):
-        raise _stuck(lab, "the machine is off")
+    for name in (guest.PROCESS, mirror.PROCESS, *provisioner.PROCESSES):
+        if not lab.groups.pids(name):
+            raise _stuck(lab, f"{name} has ended")
     return what in said
 
 
@@ -117,27 +142,31 @@ def _logged_in(lab: Lab, node: NodePlan, answers: list[str]) -> bool:
     options += ["-o", f"ConnectTimeout={SSH_S}", "-o", "LogLevel=ERROR", "-i", str(lab.key_file)]
     address = node.management_address.partition("/")[0]
     inside = [find("nsenter", "util-linux"), f"--net=/run/netns/{lab.inside}"]
-    words = [*inside, find("ssh", "openssh-client"), *options, f"root@{address}", LOOK]
-    done = run(words, check=False, timeout_s=120)
+    words = [*inside, find("ssh", "openssh-client"), *options, f"root@{address}", QUESTIONS]
+    try:
+        done = run(words, check=False, timeout_s=ANSWER_S)
+    except subprocess.TimeoutExpired:
+        return False
     answers[:] = done.stdout.splitlines()
     return done.returncode == 0
 
 
-def _verify(lab: Lab, node: NodePlan, answers: list[str]) -> None:
-    """Hold what the machine says of itself against the plan."""
-    text = "\n".join(answers)
-    wrong = [
-        what
-        for what, good in (
-            (f"its name is not {node.name}", bool(answers) and answers[0] == node.name),
-            (f"it has no disk {node.disks[0].value}", node.disks[0].value in text),
-            ("its root is no disk", len(answers) > 1 and answers[1].startswith("/dev/")),
-            ("it still runs the installer", "preseed.cfg" not in text),
-        )
-        if not good
-    ]
-    if wrong:
-        raise _stuck(lab, f"{'; '.join(wrong)}; it said: {shlex.quote(text[:400])}")
+def wrong(target: Target, lines: Sequence[str]) -> list[str]:
+    """Return what an installed machine says of itself, a line each as in `LOOK`, that is not as the plan has it."""
+    said = {name: value for name, _, value in (line.partition("=") for line in lines)}
+    serial, install = target.node.disks[0].value, target.install
+    good = {
+        f"its name is not {target.node.name}": said.get("name") == target.node.name,
+        f"it has no disk {serial}": serial in said.get("serials", "").split(),
+        "its root is not on the planned partition": install.encryption is not None
+        or re.fullmatch(rf"/dev/\w+?p?{ROOT_PARTITION}", said.get("root", "")) is not None,
+        f"its root is no {install.filesystem}": said.get("filesystem") == install.filesystem,
+        "it still runs the installer": "preseed.cfg" not in said.get("arguments", "preseed.cfg"),
+        f"it is not {target.image.suite}": said.get("suite") == target.image.suite,
+        "root has a password": said.get("password") == "*",
+        "its apt does not trust the mirror": said.get("packages") == "trusted",
+    }
+    return [what for what, is_so in good.items() if not is_so]
 
 
 def _cpu_s(lab: Lab) -> float:

@@ -56,6 +56,28 @@ def test_debconf_takes_the_preseed(plan: SitePlan, tmp_path: Path) -> None:
         assert (done.returncode == 0 and "error" not in done.stderr) is good, done.stderr
 
 
+def test_root_has_a_hash_that_is_no_password(plan: SitePlan) -> None:
+    """Debian 13's installer takes `!` for an answer that is missing, and asks; `*` is one, and fits no password."""
+    assert "d-i passwd/root-password-crypted password *\n" in served(plan, "r01-n01/preseed.cfg")
+
+
+def test_the_installer_takes_packages_by_the_sites_keys(plan: SitePlan, tmp_path: Path) -> None:
+    """Keys of the image take the place of Debian's, for the installer and, by a hook, for apt of the new system."""
+    assert "preseed/early_command string wget -q -O /tmp/early.sh" in served(plan, "r01-n01/preseed.cfg")
+    machine = Machine(tmp_path)
+    keys = tmp_path / "usr/share/keyrings"
+    keys.mkdir(parents=True)
+    (keys / "debian.gpg").write_text("theirs")
+    (keys / "archive.gpg").symlink_to("debian.gpg")
+    machine.tool("wget", 'echo "$4" >"$3"')
+    assert machine.run(served(plan, "r01-n01/early.sh")) == 0
+    assert (keys / "archive.gpg").read_text() == "http://198.18.1.2:8080/images/debian-12/mirror.gpg\n"
+    assert (keys / "debian.gpg").read_text() == "theirs"
+    hook = tmp_path / "usr/lib/base-installer.d/10coldaisle"
+    assert hook.stat().st_mode & 0o111
+    assert "cp /usr/share/keyrings/archive.gpg /target/etc/apt/trusted.gpg.d/" in hook.read_text()
+
+
 def test_the_autoinstall_fits_its_schema(plan: SitePlan) -> None:
     """Ubuntu's file has the keys and kinds of the reference, and its actions name only what was made before them."""
     text = served(plan, "r01-n04/user-data")

@@ -234,7 +234,8 @@ class ImagePlan:
     """
     A net-boot image: its files below `source`, each pinned by its SHA-256, or measured when it is published.
 
-    `rootfs` is the root file system, the ISO of an autoinstall image, or None where all comes from `mirror`.
+    `rootfs` is the root file system, the ISO of an autoinstall image, or None where all comes from `mirror`. `keyring`
+    has the keys that sign the mirror, where they are not Debian's own.
     """
 
     name: str
@@ -248,6 +249,7 @@ class ImagePlan:
     suite: str
     mirror: str | None
     security_mirror: str | None
+    keyring: str | None
     kernel_package: str
     signed_by: str
 
