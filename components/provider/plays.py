@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from coldaisle.drift import reasons
 from components.provider import changes
 from components.provider.changing import changed
+from components.provider.clock import Clock
 from components.provider.inputs import Failure, Hosts, PlayInputs, Unknown, problems
 from components.provider.reading import Reader, Reading
+from components.provider.run import Runner, run_playbook
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
 from components.provider.work import Say, Shared, Work, seen_now
@@ -53,11 +55,17 @@ class Plays:
     Inputs and outputs are dictionaries as `PlayInputs` has them; `urn` names the resource.
     """
 
-    def __init__(self, say: Say, sites: Callable[[str], Site] = open_site) -> None:
-        """Show lines by `say`; find sites by `sites`."""
+    def __init__(
+        self,
+        say: Say,
+        sites: Callable[[str], Site] = open_site,
+        runner: Runner = run_playbook,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """Show lines by `say`; find sites by `sites`, run playbooks by `runner`, and tell the time by `clock`."""
         self._say = say
         stop = asyncio.Event()
-        self._shared = Shared(say=say, site=sites, stop=stop, reader=Reader(stop))
+        self._shared = Shared(say, sites, stop, Reader(stop, runner), runner=runner, clock=clock or Clock())
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return every problem of the inputs at once. What is not known yet is left for the run to judge."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from coldaisle.drift.ages import READ_AT_FILE
 from components.provider.kept import keep, kept
 from components.provider.outcome import Unreachable
-from components.provider.run import READER, WORKER, Event, Job, RunError, run_playbook
+from components.provider.run import READER, WORKER, Event, Job, RunError, Runner, run_playbook
 from components.provider.site import SiteProblemError
 
 if TYPE_CHECKING:
@@ -62,9 +62,10 @@ class _Batch:
 class Reader:
     """Collects requests and answers them together."""
 
-    def __init__(self, stop: asyncio.Event) -> None:
-        """Read until `stop` is set."""
+    def __init__(self, stop: asyncio.Event, runner: Runner = run_playbook) -> None:
+        """Read by `runner` until `stop` is set."""
         self._stop = stop
+        self._run = runner
         self._open: dict[str, _Batch] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -103,11 +104,11 @@ class Reader:
                 passed[event["host"]] = event["why"]
 
         wanted = {host: frozenset(names) for host, names in batch.wanted.items()}
-        result = await run_playbook(job_of(batch.site, wanted, READER), self._stop, take)
+        result = await self._run(job_of(batch.site, wanted, READER), self._stop, take)
         readings = {host: reading_of(result, host, names) for host, names in wanted.items() if host not in passed}
         if passed:
             rest = {host: wanted[host] for host in passed}
-            result = await run_playbook(job_of(batch.site, rest, WORKER), self._stop, lambda _event: None)
+            result = await self._run(job_of(batch.site, rest, WORKER), self._stop, lambda _event: None)
             readings |= {host: reading_of(result, host, wanted[host], why) for host, why in passed.items()}
         return readings
 

@@ -8,7 +8,6 @@ killed, stopped by ^C or ended by a regression goes on where it was.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -55,18 +54,6 @@ SKIPPED = "is in no cluster: nothing to drain"
 Results = dict[str, str | None]
 
 
-class Clock:
-    """Wall time that never jumps: the time of the start, and what a steady clock has counted since."""
-
-    def __init__(self) -> None:
-        """Start now."""
-        self._wall, self._steady = time.time(), time.monotonic()
-
-    def __call__(self) -> float:
-        """Return seconds since the epoch."""
-        return self._wall + time.monotonic() - self._steady
-
-
 @dataclass(slots=True)
 class Rollout:
     """
@@ -80,7 +67,6 @@ class Rollout:
     policy: RolloutPlan
     files: RolloutFiles
     before: Hosts
-    clock: Clock = field(default_factory=Clock)
     seen: Hosts = field(default_factory=dict)
     trouble: dict[str, Trouble] = field(default_factory=dict)
     _healthy: dict[str, HostFacts] = field(default_factory=dict)
@@ -147,24 +133,26 @@ class Rollout:
         before = {host: self.before[host] for host in state.changes if host in self.before}
         event: Event = Resume() if state.phase in {"stopped", "done"} else Go()
         while True:
-            state, (action,) = step(state, event, self.clock())
+            state, (action,) = step(state, event, self.work.shared.clock())
             self.files.keep(Kept(target, state, before))
             self._record(state, action, action.kind)
             if action.kind in {"stopped", "done"} or state.phase == "window":
                 break
-            started = self.clock()
+            started = self.work.shared.clock()
             event = await self._do(site, state, action)
             if self.work.stopped:
                 break
             self._record(state, action, f"{action.kind} ended")
-            self.files.took(f"{self.play.playbook}.{state.phase}", self.clock() - started)
+            self.files.took(f"{self.play.playbook}.{state.phase}", self.work.shared.clock() - started)
         if not self.work.stopped:  # hosts that another run has verified before it was cut off
             await self._see([host for host in state.with_status("done") if host not in self.seen])
         self._tell(state, "the run was stopped" if self.work.stopped else state.stopping or action.why)
 
     def _record(self, state: State, action: Action, what: str) -> None:
         hosts, wave = list(action.hosts), state.wave + 1
-        self.files.record(self.clock(), what, hosts=hosts, wave=wave, waves=len(state.waves), why=action.why)
+        self.files.record(
+            self.work.shared.clock(), what, hosts=hosts, wave=wave, waves=len(state.waves), why=action.why
+        )
 
     async def _do(self, site: Site, state: State, action: Action) -> Event:
         """Do what is asked for, and return what came of it."""
@@ -188,7 +176,9 @@ class Rollout:
     async def _soak(self, state: State, action: Action) -> Event:
         """Wait, unless the run is stopped; then ask the hosts of the wave whether they are as they were verified."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.work.shared.stop.wait(), max(0.0, (action.until or 0.0) - self.clock()))
+            await asyncio.wait_for(
+                self.work.shared.stop.wait(), max(0.0, (action.until or 0.0) - self.work.shared.clock())
+            )
             return Tick()
         results = await self._verify(state, list(state.active))
         bad = {host: why for host, why in results.items() if why is not None}

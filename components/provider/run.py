@@ -10,17 +10,15 @@ import shutil
 import signal
 import sys
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
 from components.provider.room import NoRoomError, require_room
 from components.provider.site import Site, playbooks_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WORKER = Path(__file__).with_name("worker.py")
 READER = Path(__file__).with_name("reader.py")
@@ -34,6 +32,10 @@ SOCKET_PATH_LIMIT, SOCKET_NAME_CHARACTERS = 104, 30
 """Bytes of a Unix socket's path (sun_path), and what Ansible and ssh add to the folder's name."""
 
 Event = dict[str, Any]
+
+
+Runner = Callable[["Job", asyncio.Event, Callable[[Event], None]], Awaitable[RunResult]]
+"""Runs a job to its end, or until it is told to stop, and hands on its events: `run_playbook`, or a rehearsal of it."""
 
 
 class RunError(Exception):

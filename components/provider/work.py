@@ -14,10 +14,11 @@ from typing import Any
 
 from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
 from coldaisle.drift.equality import Fact, normal
+from components.provider.clock import Clock
 from components.provider.inputs import HostFacts, Hosts, PlayInputs
 from components.provider.outcome import Failed, RunResult, Trouble
 from components.provider.reading import Reader, Reading
-from components.provider.run import Event, Job, run_playbook
+from components.provider.run import Event, Job, Runner, run_playbook
 from components.provider.site import Site, SiteProblemError
 
 Say = Callable[[str, str], None]
@@ -36,7 +37,7 @@ Variables = dict[str, dict[str, Any]]
 
 @dataclass(slots=True)
 class Shared:
-    """What all plays of a process share. `power` is whose turn it is to turn hosts on."""
+    """What all plays of a process share. `power` is whose turn it is to turn hosts on; `clock` tells epoch seconds."""
 
     say: Say
     site: Callable[[str], Site]
@@ -44,6 +45,8 @@ class Shared:
     reader: Reader
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     power: asyncio.Lock = field(default_factory=asyncio.Lock)
+    runner: Runner = run_playbook
+    clock: Callable[[], float] = field(default_factory=Clock)
 
 
 @dataclass(slots=True)
@@ -97,7 +100,7 @@ class Work:
         async with AsyncExitStack() as turns:
             for host in sorted(hosts):  # plays of one run that share a host take turns, in one order
                 await turns.enter_async_context(self.shared.turns.setdefault(host, asyncio.Lock()))
-            result = await run_playbook(job, self.shared.stop, lambda event: self._tell(playbook, event))
+            result = await self.shared.runner(job, self.shared.stop, lambda event: self._tell(playbook, event))
         for host in result.done:
             self.say(f"{host} {playbook} | done{' (changed)' if host in result.changed else ''}")
         return result

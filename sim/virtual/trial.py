@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 from coldaisle.render.ansible import SHARED
 from coldaisle.waves.policies import policy_json
@@ -110,13 +107,12 @@ class Trial:
         found = self.outcome = Outcome(seed, len(self.model.hosts), self.bad)
         outputs = self._inputs(OLD)
         trouble = asyncio.create_task(self._lose_power())
-        with _in_virtual_time(self.model):
-            while found.ups < LAST_UP and not self._ended(outputs):
-                found.ups += 1
-                self.model.calm = found.ups > CALM_AFTER
-                outputs = await self._up(outputs)
-                await asyncio.sleep(PAUSE_S)
-                self._repair()
+        while found.ups < LAST_UP and not self._ended(outputs):
+            found.ups += 1
+            self.model.calm = found.ups > CALM_AFTER
+            outputs = await self._up(outputs)
+            await asyncio.sleep(PAUSE_S)
+            self._repair()
         trouble.cancel()
         found.hours = asyncio.get_running_loop().time() / 3600
         self._judge_end(outputs)
@@ -140,7 +136,7 @@ class Trial:
         """Run `up` once: to its end, until somebody stops it, or until it is killed. Return what the engine keeps."""
         watch, found = self.model.watch, self.outcome
         before = asyncio.all_tasks()
-        plays = Plays(lambda _urn, _line: None, lambda _site: self.site)
+        plays = Plays(lambda _urn, _line: None, lambda _site: self.site, self.model.run, wall)
         task = asyncio.create_task(plays.update(URN, "gpu", outputs, self._inputs(self.version), 0))
         kill = asyncio.create_task(asyncio.sleep(self._after("kills", self.hazards.kills_an_hour)))
         stop = asyncio.create_task(asyncio.sleep(self._after("stops", self.hazards.stops_an_hour)))
@@ -215,13 +211,3 @@ class Trial:
             for what, times in self.model.watch.installed.items():
                 if times > 1:
                     add(f"{what} was installed {times} times")
-
-
-@contextmanager
-def _in_virtual_time(model: Model) -> Iterator[None]:
-    with (
-        patch("components.provider.work.run_playbook", model.run),
-        patch("components.provider.reading.run_playbook", model.run),
-        patch("components.provider.rollout.Clock.__call__", lambda _clock: wall()),
-    ):
-        yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from coldaisle.waves.records import at_most
 
 if TYPE_CHECKING:
-    from coldaisle.plan.model import Amount
+    from coldaisle.plan.model import Amount, Domain
     from sim.virtual.model import Host, Model
 
 Domains = Mapping[str, Sequence[str]]
@@ -26,7 +26,7 @@ class Watch:
     hold, in sentences.
     """
 
-    limits: Mapping[str, Amount]
+    limits: Mapping[Domain, Amount]
     domains: Mapping[str, Domains]
     changing: str
     canaries: int

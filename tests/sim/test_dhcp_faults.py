@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import dhcp_facts
-from ansible_collections.coldaisle.site.plugins.plugin_utils.light import script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
 
 from coldaisle.check import open_site
 from coldaisle.plan.model import NodePlan, ProvisioningPlan, SitePlan
