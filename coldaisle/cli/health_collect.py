@@ -10,6 +10,7 @@ from coldaisle.cli.collection import use_collection
 from coldaisle.cli.health_files import Kept
 from coldaisle.cli.playbook import HostResult, run_playbook
 from coldaisle.health.readings import Cursors, Read, Wanted, read_node
+from coldaisle.spec.journal import UNTOUCHED
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import SitePlan
@@ -50,8 +51,13 @@ def _read(wanted: Wanted, result: HostResult, asked: tuple[float, float], kept: 
 
 
 def in_maintenance(plan: SitePlan) -> frozenset[str]:
-    """Return the nodes whose power somebody holds for maintenance: they count as out, and nothing is done to them."""
+    """
+    Return the nodes that somebody works on: they count as out, and nothing is done to them.
+
+    The site's journal says so, or a hold of their power on this machine.
+    """
     use_collection()
     from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import maintenance_of  # noqa: PLC0415
 
-    return frozenset(node.name for node in plan.nodes if node.bmc and maintenance_of(node.bmc.address))
+    held = {node.name for node in plan.nodes if node.bmc and maintenance_of(node.bmc.address)}
+    return frozenset(held | {node.name for node in plan.nodes if node.state in UNTOUCHED})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.cli.node_evidence import accepted_by
 from coldaisle.cli.node_hardware import cabled, code_of, inspected, remembered
 from coldaisle.cli.node_steps import Opened, Person, step
 from coldaisle.cli.output import print_json
@@ -53,7 +52,7 @@ def accept_node(
     known: Opened, person: Person, evidence: str | None, *, unknown_is_fine: bool, as_json: bool
 ) -> ExitCode:
     """Inspect a node, and take it into service where it is as planned; else it stays in accept."""
-    details: dict[str, Any] = {"evidence": _digest(evidence)} if evidence else {}
+    details: dict[str, Any] = {"evidence": accepted_by(known, evidence)} if evidence else {}
     last = known.last
     for state in _way(known):
         last = step(known, state, person, last)
@@ -74,14 +73,6 @@ def _way(known: Opened) -> tuple[State, ...]:
     if refused:
         refuse(f"{known.node.name}: {refused.why}\n  fix:  {refused.fix}", ExitCode.INVALID)
     return ("accept",)
-
-
-def _digest(file: str) -> dict[str, str]:
-    """Return the name and the SHA-256 of a file of evidence."""
-    try:
-        return {"file": Path(file).name, "sha256": hashlib.sha256(Path(file).read_bytes()).hexdigest()}
-    except OSError as error:
-        refuse(f"{file} cannot be read: {error.strerror}", ExitCode.INVALID)
 
 
 def _print(known: Opened, found: Inspection, cables: CablingReport | None, last: Step | None, *, as_json: bool) -> None:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_bmc import BmcRefusedError, turn_off_for_good
+from coldaisle.cli.node_evidence import signed_wipe
 from coldaisle.cli.node_plays import has_playbook, run_playbook
 from coldaisle.cli.node_steps import Opened, Person, step
+from coldaisle.evidence import EvidenceError
 from coldaisle.life.hardware import labels_of
 from coldaisle.life.journal import LifeError
 from coldaisle.life.states import refusal
@@ -62,7 +64,7 @@ def retire_node(known: Opened, person: Person, leaving: Leaving) -> Step:
             last, wiped = _wiped(here, person, last, leaving)
             found |= wiped
             found["read_back"] = turn_off_for_good(known.node, f"retire: {person.why}")
-    except (LifeError, BmcRefusedError) as error:
+    except (LifeError, BmcRefusedError, EvidenceError) as error:
         state = last.state if last else "in service"
         refuse(
             f"{error}\n  {known.node.name} is not retired, and stays {state}; run this again", ExitCode.COULD_NOT_TELL
@@ -114,6 +116,7 @@ def _wiped(known: Opened, person: Person, last: Step | None, leaving: Leaving) -
     lines = [line for result in run_playbook(known, WIPE, variables) for line in result.get("disks", [])]
     chassis = known.spec.hardware.get(node, NodeHardware()).serial
     body = certificate(node, chassis, lines, leaving.wipe).body()
+    body |= signed_wipe(known, person, body)
     if last is not None and last.state in HELD:
         last = step(known, last.state, person, last, {WIPE: body})
     return last, {WIPE: body}

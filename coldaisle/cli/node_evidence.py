@@ -1,0 +1,77 @@
+"""The evidence that a node's steps rest on: what acceptance has kept, and the certificate of a wipe."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldaisle.cli.bmc import refuse
+from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.evidence import EvidenceError, Statement, open_store
+from coldaisle.plan import plan_hash
+
+if TYPE_CHECKING:
+    from coldaisle.cli.node_steps import Opened, Person
+
+ACCEPTANCE, WIPE = "acceptance", "wipe"
+
+
+def accepted_by(known: Opened, file: str) -> dict[str, str]:
+    """
+    Return the name and the SHA-256 of a file of evidence.
+
+    Where the site names keys, it must be a statement that they believe, of an acceptance that this node has passed
+    since its last step.
+
+    Raises:
+        typer.Exit: it cannot be read (2), or it is no such statement (4).
+
+    """
+    try:
+        digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError as error:
+        refuse(f"{file} cannot be read: {error.strerror}", ExitCode.INVALID)
+    if known.spec.site.evidence is not None:
+        _require_accepted(known, Path(file))
+    return {"file": Path(file).name, "sha256": digest}
+
+
+def _require_accepted(known: Opened, file: Path) -> None:
+    node = known.node.name
+    try:
+        found = open_store(known.spec, signing=False).open(file)
+    except EvidenceError as error:
+        refuse(str(error), ExitCode.CHECK_FAILED)
+    fix = f"\n  fix:  coldaisle accept {known.plan.name} --node {node}, and name the file that it keeps"
+    if found.kind != ACCEPTANCE or node not in found.subjects:
+        what = f"{file} is of kind {found.kind} about {', '.join(found.subjects)}, not an acceptance of {node}"
+        refuse(f"{what}{fix}", ExitCode.CHECK_FAILED)
+    if found.body.get("result") != "accepted":
+        refuse(f"{file} says that {node} was not accepted: {found.body.get('result')}{fix}", ExitCode.CHECK_FAILED)
+    if known.last is not None and found.when < datetime.fromisoformat(known.last.when):
+        what = f"{file} is of {found.when:%Y-%m-%dT%H:%M:%SZ}, before {known.last.text}"
+        refuse(f"{what}{fix}", ExitCode.CHECK_FAILED)
+
+
+def signed_wipe(known: Opened, person: Person, body: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Keep the certificate of a wipe as a signed statement, and return its file's name; nothing without a key.
+
+    Raises:
+        EvidenceError: the key cannot be used, or nothing takes the statement.
+
+    """
+    if known.spec.site.evidence is None or not known.spec.site.evidence.signing_key_file:
+        return {}
+    statement = Statement(
+        kind=WIPE,
+        subjects=(known.node.name,),
+        plan_hash=plan_hash(known.plan),
+        who=person.who,
+        when=datetime.now(UTC),
+        body=body,
+    )
+    return {"statement": open_store(known.spec).keep(statement).name}
