@@ -241,6 +241,7 @@ def _write_layer(base: Path, layer: Path) -> None:
         _whiteout(layer / recipe.GENERATORS / generator.name)
     (layer / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
     (layer / "etc/machine-id").write_text("")
+    _whiteout(layer / "var/lib/dbus/machine-id")  # systemd would take it for every host's own
     (layer / "etc/resolv.conf").write_text("")
 
 
