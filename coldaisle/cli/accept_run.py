@@ -20,6 +20,7 @@ from coldaisle.acceptance.parsers import PARSERS, Parser
 from coldaisle.acceptance.records import CannotTellError, Fault, Reading, Reason, Where
 from coldaisle.acceptance.wire import read_outputs, role_variables
 from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.cli.playbook import environment
 from coldaisle.evidence import EvidenceError, Statement, Store, open_store
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import SitePlan
@@ -163,34 +164,14 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     own = os.environ.get("COLDAISLE_INVENTORY") or str(site_folder(site))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
     command += ["--forks", str(FORKS), "-e", f"@{variables}", str(playbooks_dir() / "accept.yml")]
-    done = subprocess.run(command, env=environment(folder), capture_output=True, text=True, check=False)
+    settings = environment(folder / "ssh") | {
+        "ANSIBLE_SSH_ARGS": SSH_ARGS,
+        "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
+    }
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return []
     return ["\n".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])]
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """
-    Return the environment of a run: our roles and collection, and connections that no other run shares.
-
-    Ansible names a shared connection by its address alone: two sites may have the same, and a run must never reach the
-    other's host.
-    """
-    playbooks = playbooks_dir()
-    sockets = folder / "ssh"
-    sockets.mkdir(mode=0o700)
-    settings = {
-        "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
-        "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
-        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
-        "ANSIBLE_SSH_ARGS": SSH_ARGS,
-        "ANSIBLE_PIPELINING": "True",
-        "ANSIBLE_NOCOLOR": "True",
-        "ANSIBLE_RETRY_FILES_ENABLED": "False",
-        "ANSIBLE_DEVEL_WARNING": "False",
-        "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
-    }
-    return {**os.environ, **settings}
 
 
 def kept(folder: Path) -> dict[str, Output]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.health_files import add_ticket
-from coldaisle.cli.playbook import PlaybookError, has_playbook, run_playbook
+from coldaisle.cli.playbook import PlaybookError, run_on_hosts
 from coldaisle.health.tickets import ticket_of
 
 if TYPE_CHECKING:
@@ -46,11 +46,9 @@ class Hands:
 
     def _workload(self, playbook: str, node: str) -> Outcome:
         """Take a node out of the cluster's service, or give it back; without a cluster there is nobody to ask."""
-        if has_playbook(playbook):
-            return self._play(playbook, node, {})
         if self.plan.cluster is None:
             return True, "the site has no cluster"
-        return False, f"there is no playbook {playbook}, and pods are not evicted without one"
+        return self._play(playbook, node, {})
 
     def _reset(self, step: Step) -> Outcome:
         pool = next(pool for pool in self.plan.pools if step.node in pool.nodes)
@@ -60,7 +58,7 @@ class Hands:
 
     def _play(self, playbook: str, node: str, variables: dict[str, Any]) -> Outcome:
         try:
-            result = run_playbook(self.plan, playbook, [node], variables)[node]
+            result = run_on_hosts(self.plan, playbook, [node], variables)[node]
         except PlaybookError as error:
             return False, str(error)
         return not result.error, result.error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.health_files import Kept
-from coldaisle.cli.playbook import HostResult, run_playbook
+from coldaisle.cli.playbook import HostResult, run_on_hosts
 from coldaisle.health.readings import Cursors, Read, Wanted, read_node
 from coldaisle.spec.journal import UNTOUCHED
 
@@ -35,7 +35,7 @@ def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept) -> dict[st
     """
     facts = {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()}
     at = time.time()
-    told = run_playbook(plan, "health_read", wanted, {"health_facts": facts}) if wanted else {}
+    told = run_on_hosts(plan, "health_read", wanted, {"health_facts": facts}) if wanted else {}
     asked = (at, time.time())
     return {name: _read(wanted[name], result, asked, kept) for name, result in told.items()}
 

@@ -15,7 +15,7 @@ from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_bmc import BmcRefusedError, turn_off_for_good
 from coldaisle.cli.node_evidence import signed_wipe
-from coldaisle.cli.node_plays import has_playbook, run_playbook
+from coldaisle.cli.node_plays import run_playbook
 from coldaisle.cli.node_steps import Opened, Person, step
 from coldaisle.evidence import EvidenceError
 from coldaisle.life.hardware import labels_of
@@ -98,7 +98,7 @@ def _labels(known: Opened) -> dict[str, str]:
 
 def _drained(known: Opened) -> dict[str, Any]:
     """Move the work away, where the site's playbooks know how; nodes without a cluster have none that we know of."""
-    if known.plan.cluster is None or not has_playbook(DRAIN):
+    if known.plan.cluster is None:
         return {}
     run_playbook(known, DRAIN, {})
     return {DRAIN: "done"}

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,23 +36,20 @@ class HostResult:
     error: str = ""
 
 
-def has_playbook(name: str) -> bool:
-    """Tell whether there is a playbook of this name."""
-    return (packaged("playbooks") / f"{name}.yml").is_file()
-
-
-def run_playbook(
-    plan: SitePlan, name: str, hosts: Iterable[str], variables: Mapping[str, Any]
+def run_on_hosts(
+    plan: SitePlan, name: str, hosts: Iterable[str], variables: Mapping[str, Any], touch: Collection[str] = ()
 ) -> dict[str, HostResult]:
     """
     Run a playbook on some hosts of a site, and return what each of them told.
+
+    `touch` names those that plays leave alone otherwise: in maintenance, say.
 
     Raises:
         PlaybookError: Ansible could not be started, or gave no results.
     """
     wanted = sorted(hosts)
     with tempfile.TemporaryDirectory(prefix="coldaisle-") as folder:
-        inventory, given = _inventory(plan, Path(folder)), Path(folder) / "variables.json"
+        inventory, given = _inventory(plan, Path(folder), touch), Path(folder) / "variables.json"
         # Nobody else's settings: the same run wherever it is started.
         (settings := Path(folder) / "ansible.cfg").touch()
         given.write_text(json.dumps(dict(variables)), encoding="utf-8")
@@ -72,7 +69,7 @@ def run_playbook(
     return {host: _of_host(document, host) for host in wanted}
 
 
-def _inventory(plan: SitePlan, folder: Path) -> Path:
+def _inventory(plan: SitePlan, folder: Path, touch: Collection[str]) -> Path:
     """Return the inventory: what the environment names (a hall's), else what the plan says."""
     own = os.environ.get(INVENTORY_VARIABLE)
     if own:
@@ -80,27 +77,41 @@ def _inventory(plan: SitePlan, folder: Path) -> Path:
     from coldaisle.render.ansible import inventory  # noqa: PLC0415 - plans variables of all roles
 
     file = folder / "inventory.yaml"
-    file.write_text(yaml.safe_dump(inventory(plan)), encoding="utf-8")
+    file.write_text(yaml.safe_dump(inventory(plan, touch=touch)), encoding="utf-8")
     return file
 
 
 def _environment(plan: SitePlan, settings: Path) -> dict[str, str]:
-    """Return our environment for Ansible: results as one JSON document, hosts by YAML, our own collection."""
-    playbooks, sockets = packaged("playbooks"), state_dir(plan.name) / "ssh"
+    """Return our environment for Ansible: results as one JSON document, hosts by YAML."""
+    sockets = state_dir(plan.name) / "ssh"
+    return environment(sockets) | {
+        "ANSIBLE_CONFIG": str(settings),
+        "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
+        "ANSIBLE_INVENTORY_ENABLED": "yaml",
+        "ANSIBLE_TIMEOUT": "30",
+    }
+
+
+def environment(sockets: Path) -> dict[str, str]:
+    """
+    Return our environment for Ansible: our tools, roles and collection, and nothing of the engine's (its passphrase!).
+
+    Connections are shared through `sockets`. Ansible names one by its address alone, and two sites may have the same:
+    a run must never reach the other's host.
+    """
+    playbooks = packaged("playbooks")
     sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
     own = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "ANSIBLE_"))}
     return own | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
-        "ANSIBLE_CONFIG": str(settings),
         "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
         "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
-        "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
-        "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
-        "ANSIBLE_TIMEOUT": "30",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_NOCOLOR": "True",
+        "ANSIBLE_DEPRECATION_WARNINGS": "False",
+        "ANSIBLE_DEVEL_WARNING": "False",
     }
 
 

@@ -17,7 +17,7 @@ from coldaisle.cli.health import Round
 from coldaisle.cli.health_actions import Hands
 from coldaisle.cli.health_files import BusyError, Kept, alone, load, save
 from coldaisle.cli.health_print import exit_code, lines
-from coldaisle.cli.playbook import _of_host
+from coldaisle.cli.playbook import HostResult, _of_host
 from coldaisle.health.limits import Step
 from coldaisle.health.readings import Cursors
 from coldaisle.health.state import StateError
@@ -96,14 +96,15 @@ def test_a_full_disk_loses_no_ticket(tmp_path: Path) -> None:
     assert why.startswith("the ticket cannot be written")
 
 
-def test_a_cluster_without_a_playbook_that_drains_is_not_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_node_whose_pods_do_not_go_is_not_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without a cluster there is nobody to ask; with one, pods are evicted or nothing is done."""
-    monkeypatch.setattr("coldaisle.cli.health_actions.has_playbook", lambda _name: False)
+    refused = {NODE: HostResult(error="a disruption budget allows none")}
+    monkeypatch.setattr("coldaisle.cli.health_actions.run_on_hosts", lambda *_asked: refused)
     hands = Hands(plan(10), topology(10), HealthSpec(), tmp_path)
     drain = Step(NODE, "drain", GPU, "xid 79")
     assert hands.do(drain, at_its_ticket().state, 0.0) == (True, "the site has no cluster")
     with_cluster = replace(hands, plan=replace(plan(10), cluster=object()))  # type: ignore[arg-type]  # any cluster
-    assert not with_cluster.do(drain, at_its_ticket().state, 0.0)[0]
+    assert with_cluster.do(drain, at_its_ticket().state, 0.0) == (False, "a disruption budget allows none")
 
 
 def test_the_report_says_what_is_wrong_what_follows_and_what_waits() -> None:

@@ -65,7 +65,6 @@ def machine(site: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr("coldaisle.cli.node_hardware.parts_of_node", made.parts_of_node)
     monkeypatch.setattr("coldaisle.cli.node_retire.turn_off_for_good", made.turn_off)
     monkeypatch.setattr("coldaisle.cli.node_retire.run_playbook", made.play)
-    monkeypatch.setattr("coldaisle.cli.node_retire.has_playbook", lambda name: name in {"drain", "wipe"})
     monkeypatch.setenv("COLDAISLE_WHO", ALICE)
     return made
 

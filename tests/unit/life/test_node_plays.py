@@ -36,7 +36,7 @@ def known(site: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
         found["all"]["hosts"][NODE] |= {"ansible_connection": "local", "ansible_python_interpreter": PYTHON["path"]}
         return found
 
-    monkeypatch.setattr("coldaisle.cli.node_plays.inventory", here)
+    monkeypatch.setattr("coldaisle.render.ansible.inventory", here)
     return opened("case", NODE)
 
 
