@@ -303,7 +303,8 @@ def test_a_setting_says_what_it_is_and_what_it_will_be() -> None:
 def test_ipmi_says_that_it_has_no_settings() -> None:
     """Over IPMI the message names the protocol that has them."""
     machine: Any = Machine()
-    machine.first_boot_device = machine.power_limit = machine.power
+    for name in ("first_boot_device", "power_limit", "power_policy", "machine_uuid"):
+        setattr(machine, name, machine.power)
     assert not isinstance(machine, SettingsBmc)
     with pytest.raises(BmcError, match=r"not-over-ipmi: secure_boot is not read or set over IPMI .*redfish"):
         read_fact(machine, "secure_boot")
