@@ -83,6 +83,8 @@ class Terminal:
         switches = (switch for fabric in self.plan.fabrics.values() for switch in fabric.switches)
         addresses = {node.name: node.management_address for node in self.plan.nodes}
         addresses |= {switch.name: switch.management_address or "" for switch in switches}
+        if self.plan.provisioning:
+            addresses[self.plan.provisioning.host] = self.plan.provisioning.host_address
         address = addresses[host].split("/")[0]
         options = "-o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         key = state_dir(SITE) / "keys" / "id_ed25519"

@@ -42,7 +42,7 @@ def test_every_problem_is_reported_at_once(engine: Engine) -> None:
         'hosts["h1"]["mtu"]',
         'hosts["h2"]',
     }
-    assert "there are broken, once, read, settle" in failures["playbook"]
+    assert "there are broken, drain, once, read, reboot, settle, uncordon" in failures["playbook"]
 
 
 def test_no_hosts_is_a_problem(floor: Floor, engine: Engine) -> None:
