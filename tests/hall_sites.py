@@ -118,3 +118,13 @@ def hall(nodes: int, kind: Kind = "light", name: str = "", *, serials: bool = Fa
         finally:
             hall_site.down(name, lambda _line: None)
             shutil.rmtree(state.folder, ignore_errors=True)  # Ansible's known hosts
+
+
+@contextmanager
+def hall_in_order(nodes: int) -> Iterator[Hall]:
+    """Start a hall of light hosts, and apply every play to it."""
+    with hall(nodes) as found:
+        found.plays("prepare")
+        told = found.plays("apply")
+        assert told["reasons"] == {}, told
+        yield found

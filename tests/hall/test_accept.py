@@ -12,7 +12,9 @@ import pytest
 from sim import faults
 from sim.parts import gpu_slot, serial_of
 from tests.hall.test_faults import target
-from tests.hall_sites import Hall
+from tests.hall_sites import Hall, hall_in_order
+
+HOSTS = 10
 
 FAULTS: dict[str, tuple[str, dict[str, object]]] = {
     "r01-n01": ("gpu-missing", {"index": 3}),
@@ -63,6 +65,13 @@ def accept(floor: Hall, *words: str) -> tuple[int, dict[str, Any]]:
     done = floor.run(sys.executable, "-m", "coldaisle", "accept", str(floor.folder), "--json", *words, check=False)
     assert done.stdout.startswith("{"), done.stdout[-2000:] + done.stderr[-2000:]
     return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def brought_up() -> Iterator[Hall]:
+    """Return a hall of its own: hosts whose cables were exchanged are no ground for the tests of other files."""
+    with hall_in_order(HOSTS) as found:
+        yield found
 
 
 @pytest.fixture

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+
+import pytest
 
 from sim.power import PowerSwitch
 from tests.hall.test_runs import _with_key, machine
-from tests.hall_sites import Hall
+from tests.hall_sites import Hall, hall_in_order
 
+HOSTS = 8
 OFF, RENEWED, REFUSES = "r01-n03", "r01-n05", "r01-n07"
 """A host that is off, one with another host key than before, and one that knows our key no more."""
+
+
+@pytest.fixture(scope="module")
+def brought_up() -> Iterator[Hall]:
+    """Return a hall of its own: its hosts are turned off, locked and given other keys."""
+    with hall_in_order(HOSTS) as found:
+        yield found
 
 
 def test_both_readers_tell_the_same_of_every_host(brought_up: Hall) -> None:
@@ -32,7 +43,7 @@ def test_both_readers_tell_the_same_of_every_host(brought_up: Hall) -> None:
     assert facts["reader"] == facts["ansible"]
     assert facts["reader"][OFF]["power"] == "off"
     errors = {host: set(told[1].values()) for host, told in found["reader"].items()}
-    assert {host for host, texts in errors.items() if texts} == {OFF, RENEWED, REFUSES}
+    assert {host for host, texts in errors.items() if texts} == {OFF, RENEWED, REFUSES}, errors
     assert {host: set(told[1]) for host, told in found["ansible"].items()} == {
         host: set(told[1]) for host, told in found["reader"].items()
     }
