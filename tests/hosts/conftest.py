@@ -1,14 +1,10 @@
-"""Makes our Ansible collection importable, as Ansible does it, and sets one host up for all tests of this folder."""
+"""Sets one host up for all tests of this folder."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "playbooks" / "collections"))
 
 from sim.machines import hardware_record
 from tests.hosts.breaks import PREPARE_OTHERS

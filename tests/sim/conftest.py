@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from coldaisle.plan.model import SitePlan
 from sim.state import State
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "playbooks" / "collections"))  # our collection, as Ansible makes it importable
 
 
 @pytest.fixture(scope="session")

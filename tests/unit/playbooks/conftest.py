@@ -1,15 +1,12 @@
-"""Makes our Ansible collection importable, as Ansible does it."""
+"""BMCs that speak IPMI, and a folder of their own for what is remembered of BMCs."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "playbooks" / "collections"))
-
-from tests.unit.playbooks.ipmi_bmcs import serve_ipmi, start  # noqa: F401  # fixtures, which need that path
+from tests.unit.playbooks.ipmi_bmcs import serve_ipmi, start  # noqa: F401  # fixtures
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import EV
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS, different
 
 BMC_FACTS = frozenset(
-    {"power", "boot_order", "power_limit_w", "firmware", "event_destination", EVENT_LOG, *SETTINGS, *IDENTITY}
+    {"power", "power_policy", "boot_order", "power_limit_w", "firmware", "event_destination"}
+    | {EVENT_LOG, *SETTINGS, *IDENTITY}
 )
 NODE_FACTS = frozenset({"label", "taints", "node_ready", "kubelet_serving"})
 
