@@ -35,6 +35,8 @@ def prepare(cluster: Cluster) -> None:
     budget = {"minAvailable": 2, "selector": {"matchLabels": {"app": "job"}}}
     named = {"name": "job", "namespace": NAMESPACE}
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    # A pod is refused until its namespace has its service account.
+    wait(lambda: bool(cluster.get("serviceaccounts", "-n", NAMESPACE)["items"]))
     cluster.apply(
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}},
         {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": named, "spec": budget},
