@@ -63,7 +63,6 @@ class Plays:
         clock: Callable[[], float] | None = None,
     ) -> None:
         """Show lines by `say`; find sites by `sites`, run playbooks by `runner`, and tell the time by `clock`."""
-        self._say = say
         stop = asyncio.Event()
         self._shared = Shared(say, sites, stop, Reader(stop, runner), runner=runner, clock=clock or Clock())
 
@@ -83,7 +82,7 @@ class Plays:
         play = PlayInputs.of(inputs)
         hosts = changes.hosts_to_run(PlayInputs.of(outputs) if outputs is not None else None, play)
         shown = ", ".join(hosts[:SHOWN_HOSTS]) + (", …" if len(hosts) > SHOWN_HOSTS else "")
-        self._say(
+        self._shared.say(
             urn, f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}" if hosts else "to be read again"
         )
 
@@ -116,11 +115,11 @@ class Plays:
         """Undo the playbook, or forget the hosts where the program said so; anything else is refused."""
         old = PlayInputs.of(outputs)
         if old.on_delete == "forget":
-            self._say(urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
+            self._shared.say(urn, f"{len(old.hosts)} hosts stay as they are; only their record goes")
             return
         hosts = self._to_undo(old)
         if not hosts:
-            self._say(urn, "its hosts are retired or in maintenance; only their record goes")
+            self._shared.say(urn, "its hosts are retired or in maintenance; only their record goes")
             return
         undo = f"undo/{old.playbook}"
         if not (playbooks_dir() / f"{undo}.yml").is_file():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 SPREAD = 0.25
@@ -60,6 +59,6 @@ class Dice:
         """Return seconds until something happens that does so many times an hour on average."""
         return self.of(purpose).expovariate(an_hour / 3600) if an_hour else float("inf")
 
-    def takes_s(self, playbook: str, base: Mapping[str, float] = BASE_S) -> float:
+    def takes_s(self, playbook: str) -> float:
         """Return how long a playbook takes on a host."""
-        return base.get(playbook, OTHER_S) * self.of("durations").lognormvariate(0, SPREAD)
+        return BASE_S.get(playbook, OTHER_S) * self.of("durations").lognormvariate(0, SPREAD)

@@ -55,7 +55,6 @@ class Outcome:
     hours: float = 0.0
     told: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
-    curve: list[tuple[float, int]] = field(default_factory=list)
 
 
 def run_trial(site: Site, play: PlayPlan, policy: RolloutPlan, seed: int, hazards: Hazards) -> Outcome:

@@ -22,8 +22,8 @@ class Watch:
     """
     Looks at every run that starts, and at every host that changes.
 
-    `limits` are the policy's shares by kind of domain; `domains` those of each host. `broken` collects what did not
-    hold, in sentences.
+    `limits` are the policy's shares by kind of domain; `domains` those of each host. `canary` are the hosts that
+    changed first, and when they began. `broken` collects what did not hold, in sentences.
     """
 
     limits: Mapping[Domain, Amount]
@@ -34,7 +34,7 @@ class Watch:
     at_once: int
     broken: list[str] = field(default_factory=list)
     installed: Counter[str] = field(default_factory=Counter)
-    first_waves: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    canary: tuple[float, frozenset[str]] | None = None
     stopped: bool = False
 
     def starts(self, playbook: str, hosts: Collection[str], model: Model) -> None:
@@ -44,7 +44,7 @@ class Watch:
         if self.stopped:
             self._break(f"{playbook} starts on {_some(hosts)} after a stop")
         if playbook == self.changing:
-            self._judge_change(hosts, model)
+            self._judge_change(frozenset(hosts))
         self._judge_limits(frozenset(hosts), model)
 
     def installs(self, name: str, version: str, host: Host) -> None:
@@ -53,20 +53,19 @@ class Watch:
             self._break(f"{name} gets {version} while work runs on it")
         self.installed[f"{name} {version}"] += host.facts.get("driver") != version
 
-    def _judge_change(self, hosts: Collection[str], model: Model) -> None:
+    def _judge_change(self, hosts: frozenset[str]) -> None:
         now = asyncio.get_running_loop().time()
         if len(hosts) > self.at_once:
             self._break(f"{len(hosts)} hosts change at once, {self.at_once} may")
-        self.first_waves.append((now, frozenset(hosts)))
-        canary_at, canary = self.first_waves[0]
-        others = frozenset(hosts) - canary
+        self.canary = self.canary or (now, hosts)
+        canary_at, canary = self.canary
+        others = hosts - canary
         if others and now - canary_at < self.soak_s:
             self._break(
                 f"{_some(others)} change {now - canary_at:.0f} s after the canary began, its soak alone is longer"
             )
         if len(canary) > self.canaries:
             self._break(f"{len(canary)} hosts are first, {self.canaries} may be")
-        del model
 
     def _judge_limits(self, working: frozenset[str], model: Model) -> None:
         out = working | {name for name, host in model.hosts.items() if host.drained}
