@@ -40,13 +40,13 @@ def figures() -> dict[str, float]:
     }
 
 
-def brought_up(terminal: Terminal, names: list[str]) -> float:
-    """Turn guests off, bring them up again, and return the seconds of the slowest."""
+def brought_up(terminal: Terminal, names: list[str], *more: str) -> float:
+    """Turn guests off, bring them up again by `pulumi up` with more words, and return the seconds of the slowest."""
     for name in names:
         terminal.power(name, "off")
         terminal.kubectl("delete", "node", name)
     time.sleep(OFF_S)
-    terminal.up()
+    terminal.up(*more)
     return max(_ready_since(terminal, name) - _started(name) for name in names)
 
 

@@ -30,7 +30,7 @@ from tests.e2e.terminal import SITE, Terminal
 
 pytestmark = [pytest.mark.e2e, pytest.mark.drill]
 
-HOST, GUEST, LEAF = "r01-n02", "r01-n01", "leaf01"
+HOST, GUEST, LEAF, PROVISIONER = "r01-n02", "r01-n01", "leaf01", "prov01"
 ARGUMENT_CHECK = "Validating arguments"
 
 
@@ -45,6 +45,7 @@ class Subject:
 
 
 SUBJECTS = (
+    Subject("pxe", "pxe", PROVISIONER, lambda site: site.on(PROVISIONER, _gone("pxe_files", PROVISIONER))),
     Subject(
         "bmc-light", "bmc", HOST, lambda site: site.run("coldaisle", "sim", "fault", SITE, "boot-order-drift", HOST)
     ),
@@ -102,6 +103,8 @@ def identity(site: Terminal, subject: Subject) -> tuple[str, str]:
     """Return what changes when a machine is turned off and on, or joins its cluster once more."""
     if subject.host == LEAF:
         return site.on(LEAF, "pgrep -o bgpd"), ""
+    if subject.host == PROVISIONER:
+        return site.on(PROVISIONER, "stat -c %Y /proc/1"), ""
     node = site.kubectl("get", "node", subject.host, "-o", "jsonpath={.metadata.uid}")
     return site.on(subject.host, "stat -c %Y /proc/1"), node
 
