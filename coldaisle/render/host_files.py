@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from coldaisle.plan.host_side import HostSide
     from coldaisle.plan.model import ClusterPlan, GpuPlan, NodePlan, OsPlan, PoolPlan, RdmaPlan, SitePlan
 
+KUBELET_WAITS = "/etc/systemd/system/kubelet.service.d/10-coldaisle-vfs.conf"
+"""Keeps a node's kubelet from starting while a port lacks virtual functions, which are lost at every reboot."""
+
 SELF_SET_PREFIXES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubelet.kubernetes.io/")
 """Reserved prefixes of labels that a kubelet may still set on its own node."""
 
@@ -109,6 +112,9 @@ def rdma_files(node: NodePlan, rdma: RdmaPlan) -> tuple[HostFile, ...]:
             reload=("udev",),
         )
     )
+    if nics:
+        content = render("rdma/kubelet-vfs.conf.j2", nics=nics)
+        files.append(HostFile(path=KUBELET_WAITS, content=content, reload=("systemd",)))
     if rdma.dscp is not None:
         content = render("rdma/roce.service.j2", dscp=rdma.dscp, tos=rdma.dscp << DSCP_SHIFT)
         files.append(unit_file("coldaisle-roce.service", content))

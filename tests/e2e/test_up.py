@@ -108,3 +108,16 @@ def test_state_holds_no_secret(site: Terminal) -> None:
     assert words
     assert all(len(word) > 5 and word not in text for word in words)
     assert "PRIVATE KEY" not in text
+
+
+def test_g15_a_node_without_its_virtual_functions_takes_no_pods(site: Terminal) -> None:
+    """G15: a kubelet that starts before a port has its virtual functions waits for them, and starts by itself then."""
+    guest = next(node for node in site.plan.nodes if node.boot == "network")
+    port = next(nic for nic in guest.nics if nic.vfs)
+    functions = f"/sys/class/net/{port.name}/device/sriov_numvfs"
+    try:
+        site.on(guest.name, f"echo 0 > {functions}; systemctl restart kubelet || true")
+        assert site.on(guest.name, "systemctl is-active kubelet || true").strip() == "activating"
+    finally:
+        site.on(guest.name, f"echo {port.vfs} > {functions}")
+    site.on(guest.name, "for i in $(seq 30); do systemctl -q is-active kubelet && exit; sleep 1; done; exit 1")

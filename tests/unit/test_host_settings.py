@@ -51,6 +51,13 @@ def test_what_is_not_asked_for_is_left_alone(site: Path) -> None:
     assert found == asked | {"sysctl", "hugepages_2mi"}
 
 
+def test_g15_a_kubelet_waits_for_the_virtual_functions_of_every_port(site: Path) -> None:
+    """G15: after a reboot a node takes no pods before each port has its virtual functions again."""
+    text = files(plan_site(load_site(site)), "rdma")["/etc/systemd/system/kubelet.service.d/10-coldaisle-vfs.conf"]
+    waits = [line for line in text.splitlines() if line.startswith("ExecStartPre=")]
+    assert waits == [f"ExecStartPre=grep -qx 2 /sys/class/net/rail{n}/device/sriov_numvfs" for n in (0, 1)]
+
+
 def test_g4_a_generation_of_gpus_brings_its_modules() -> None:
     """G4: hosts of HGX B200 load mlx5_ib and ib_umad before fabric manager needs them, and say whether they have."""
     plan = plan_site(load_site(site_folder("b200-roce")))
