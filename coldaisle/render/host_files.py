@@ -79,6 +79,7 @@ def limit_files(resource: str, limit: str, why: str) -> list[HostFile]:
         HostFile(
             path=f"/etc/systemd/system.conf.d/90-coldaisle-{resource}.conf",
             content=render("os/system.conf.j2", resource=resource, limit=systemd),
+            reload=("systemd",),
         ),
     ]
 

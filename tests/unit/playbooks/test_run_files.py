@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils import record_facts, run_files
+from ansible_collections.coldaisle.site.plugins.module_utils import record_facts, run_files, services
 
 OWNER = pwd.getpwuid(os.getuid()).pw_name
 
@@ -36,7 +36,7 @@ def role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Role:
     """Return a role whose records and files lie in folders of the test."""
     found = Role(tmp_path / "network")
     monkeypatch.setattr(record_facts, "RECORDS", tmp_path / "records")
-    monkeypatch.setattr(run_files, "tell", found.told.append)
+    monkeypatch.setattr(run_files, "tell", found.told.extend)
     found.folder.mkdir()
     return found
 
@@ -78,3 +78,47 @@ def test_a_run_that_was_killed_before_it_removed_is_finished_by_the_next(
 
 def _dies(_path: Path) -> None:
     raise KeyboardInterrupt
+
+
+class PlayedSystemd:
+    """Answers systemctl: one unit runs, and the named ones have another text on the disk than systemd knows."""
+
+    def __init__(self, *outdated: str) -> None:
+        """Keep which units are outdated."""
+        self.outdated, self.said = outdated, list[str]()
+
+    def run(self, *argv: str, timeout_s: float = 20) -> str:
+        """Answer what is asked, and note what is ordered."""
+        del timeout_s
+        if argv[:2] != ("systemctl", "show"):
+            self.said.append(" ".join(argv))
+            return ""
+        if "NeedDaemonReload" in argv[2]:
+            return "yes" if argv[-1] in self.outdated else "no"
+        return "active" if argv[-1] == "kubelet" else "inactive"
+
+
+READERS = ["containerd", "enabled:a.service", "enabled:b.service", "kubelet", "udev"]
+
+
+@pytest.mark.parametrize(
+    ("readers", "outdated", "reloads"),
+    [
+        (READERS, "", 0),
+        (READERS, "b.service", 1),
+        ([*READERS, "systemd"], "", 1),
+        ([*READERS, "systemd"], "a.service", 1),
+    ],
+)
+def test_systemd_reads_its_units_once_or_not_at_all(
+    readers: list[str], outdated: str, reloads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Units are turned on together and first; all are read anew once, where systemd knows an older text of one."""
+    systemd = PlayedSystemd(outdated)
+    monkeypatch.setattr(services, "run", systemd.run)
+    services.tell(readers)
+    assert systemd.said == [
+        "systemctl --no-reload enable a.service b.service",
+        *["systemctl daemon-reload"] * reloads,
+        "systemctl restart kubelet",
+    ]

@@ -43,8 +43,8 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
         if not check and params.get("record"):
             wanted = {it["path"]: it["reload"] for it in params["files"]}
             write_record(params["record"]["name"], params["record"]["digest"], wanted)
-        for reader in () if check else readers:
-            _tell(reader)
+        if not check:
+            _tell(readers)
     except FactError as error:
         return {**result, "failed": True, "msg": str(error)}
     return result
@@ -90,11 +90,11 @@ def _is_recorded(wanted: dict[str, str]) -> bool:
     return not wanted or record(wanted["name"]).get("digest") == wanted["digest"]
 
 
-def _tell(reader: str) -> None:
+def _tell(readers: list[str]) -> None:
     try:
-        tell(reader)
+        tell(readers)
     except FactError as error:
-        raise FactError(f"the files are written, but {reader} did not take them: {error}") from error
+        raise FactError(f"the files are written, but {error}") from error
 
 
 def _current(path: Path) -> tuple[str, int, str] | None:

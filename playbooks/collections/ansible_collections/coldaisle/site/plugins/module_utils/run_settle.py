@@ -26,8 +26,7 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     if not names or check:
         return result
     problems = _set_all(planned, names, Context(links={link["name"]: link for link in params["links"]}))
-    _wait_for_followers(planned, names)
-    result["facts"], errors = read_facts(planned)
+    result["facts"], errors = _read_back(planned, names)
     left = different(planned, result["facts"])
     if left:
         still = _changes(left, planned, result["facts"], {**errors, **problems}, why_first=True)
@@ -56,12 +55,24 @@ def _is_fixed(name: str, *, in_check_mode: bool) -> bool:
     return fact.set is None and not fact.follows and not (fact.from_files and in_check_mode)
 
 
-def _wait_for_followers(planned: dict[str, Any], names: list[str]) -> None:
-    """Give what follows from others the time that a link takes to come up; where nothing was set, nothing will come."""
-    if all(fact_of(name)[0].set is None for name in names):
-        return
+def _read_back(planned: dict[str, Any], names: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """
+    Read every fact again; what follows from others is given the time that a link takes to come up.
+
+    Where nothing was set, nothing will come. The last look at followers is their reading: GIDs are a thousand files.
+    """
     followers = {name: planned[name] for name in planned if fact_of(name)[0].follows}
-    wait_until(lambda: not different(followers, read_facts(followers)[0]), FOLLOW_TIMEOUT_S, interval_s=1)
+    if not followers or all(fact_of(name)[0].set is None for name in names):
+        return read_facts(planned)
+    looks: list[tuple[dict[str, Any], dict[str, str]]] = []
+
+    def settled() -> bool:
+        looks.append(read_facts(followers))
+        return not different(followers, looks[-1][0])
+
+    wait_until(settled, FOLLOW_TIMEOUT_S, interval_s=1)
+    (facts, errors), (others, why) = looks[-1], read_facts(name for name in planned if name not in followers)
+    return others | facts, why | errors
 
 
 def _set_all(planned: dict[str, Any], names: list[str], context: Context) -> dict[str, str]:
