@@ -10,8 +10,8 @@ from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import AsJson, Site, print_json
 
 if TYPE_CHECKING:
-    from coldaisle.cli.node_steps import Opened, Person
-    from coldaisle.spec.journal import Step
+    from coldaisle.cli.node_steps import Person
+    from coldaisle.spec.journal import State, Step
 
 app = typer.Typer(
     help="""
@@ -48,6 +48,8 @@ Seen = Annotated[
     typer.Option("--seen", metavar="[DEVICE=]FILE", help="What a switch sees, as for coldaisle verify cabling."),
 ]
 Unknown = Annotated[bool, typer.Option("--accept-unknown", help="Go on although some parts could not be told.")]
+NoDrain = Annotated[bool, typer.Option("--no-drain", help="Leave its work on it: it is dead, or was drained by hand.")]
+DrainTimeout = Annotated[int, typer.Option("--drain-timeout", min=1, metavar="S", help="How long pods may take to go.")]
 Placed = list[str]
 
 
@@ -127,12 +129,17 @@ def enroll(site: Site, node: Node, *, why: Why, who: Who = None, as_json: AsJson
 
     Example: coldaisle node enroll h100-pod r01-n05 --why "delivered on pallet 7"
     """
-    from coldaisle.cli.node_steps import opened, step  # noqa: PLC0415
+    from coldaisle.cli.node_steps import opened, require_step, step  # noqa: PLC0415
+    from coldaisle.cli.node_workload import readmitted  # noqa: PLC0415
     from coldaisle.spec.journal import GONE, RETIRED, TAKEN_BACK  # noqa: PLC0415
 
     known = opened(site, node)
-    back = list(known.last.details.get(GONE, {}).values()) if known.last and known.state == RETIRED else []
-    _done(step(known, "enroll", _person(who, why), known.last, {TAKEN_BACK: back} if back else None), as_json=as_json)
+    person, back = _person(who, why), list[str]()
+    require_step(known, "enroll", person)
+    if known.last and known.state == RETIRED:
+        back = list(known.last.details.get(GONE, {}).values())
+        readmitted(known)
+    _done(step(known, "enroll", person, known.last, {TAKEN_BACK: back} if back else None), as_json=as_json)
 
 
 @app.command()
@@ -199,31 +206,50 @@ def accept(  # noqa: PLR0913 - a command's options
 
 
 @app.command()
-def maintain(site: Site, node: Node, *, why: Why, who: Who = None, as_json: AsJson = False) -> None:
+def maintain(  # noqa: PLR0913 - a command's options
+    site: Site,
+    node: Node,
+    *,
+    why: Why,
+    who: Who = None,
+    no_drain: NoDrain = False,
+    drain_timeout: DrainTimeout = 900,
+    as_json: AsJson = False,
+) -> None:
     """
     Take a node out of service for a while: no play touches it, and no drift of it counts, until it returns.
 
-    Drain it first where a cluster runs on it. Who begins it ends it, unless somebody takes it over.
+    In its cluster it is cordoned and drained; disruption budgets hold. Who begins it ends it, unless somebody takes it
+    over.
 
-    Exit status: 0 done, 2 it is not in service, 3 somebody else holds it.
+    Exit status: 0 done, 2 it is not in service, 3 somebody else holds it, or pods are left on it.
 
     Example: coldaisle node maintain h100-pod r01-n05 --why "clean the filters"
     """
-    _simple(site, node, "maintenance", _person(who, why), as_json=as_json)
+    _out((site, node), "maintenance", _person(who, why), None if no_drain else drain_timeout, as_json=as_json)
 
 
 @app.command()
 def repair(  # noqa: PLR0913 - a command's options
-    site: Site, node: Node, *, why: Why, who: Who = None, take_over: TakeOver = False, as_json: AsJson = False
+    site: Site,
+    node: Node,
+    *,
+    why: Why,
+    who: Who = None,
+    take_over: TakeOver = False,
+    no_drain: NoDrain = False,
+    drain_timeout: DrainTimeout = 900,
+    as_json: AsJson = False,
 ) -> None:
     """
-    Take a broken node out: no play touches it, and only an acceptance brings it back into service.
+    Take a broken node out: drained, no play touches it, and only an acceptance brings it back into service.
 
-    Exit status: 0 done, 2 it cannot go there, 3 somebody else holds it.
+    Exit status: 0 done, 2 it cannot go there, 3 somebody else holds it, or pods are left on it.
 
     Example: coldaisle node repair h100-pod r01-n05 --why "GPU_SXM_4 missing, RMA 4711"
     """
-    _simple(site, node, "repair", _person(who, why, take_over=take_over), as_json=as_json)
+    person = _person(who, why, take_over=take_over)
+    _out((site, node), "repair", person, None if no_drain else drain_timeout, as_json=as_json)
 
 
 @app.command("return")
@@ -231,23 +257,26 @@ def return_(  # noqa: PLR0913 - a command's options
     site: Site, node: Node, *, why: Why, who: Who = None, take_over: TakeOver = False, as_json: AsJson = False
 ) -> None:
     """
-    End a node's maintenance: it is in service, and the next `up` works on it again. A repaired one needs `accept`.
+    End a node's maintenance: uncordoned, in service, and plays work on it again. A repaired one needs `accept`.
 
-    Exit status: 0 done, 2 it is not in maintenance, 3 somebody else holds it.
+    Exit status: 0 done, 2 it is not in maintenance, 3 somebody else holds it, or its cluster says that it is not ready.
 
     Example: coldaisle node return h100-pod r01-n05 --why "filters are clean"
     """
     from coldaisle.cli.bmc import refuse  # noqa: PLC0415
-    from coldaisle.cli.node_steps import opened, step  # noqa: PLC0415
+    from coldaisle.cli.node_steps import opened, require_step, step  # noqa: PLC0415
+    from coldaisle.cli.node_workload import give_back  # noqa: PLC0415
 
-    known = opened(site, node)
+    known, person = opened(site, node), _person(who, why, take_over=take_over)
     if known.state != "maintenance":
         state = known.state or "in service"
         refuse(
             f"{node} is {state}, not in maintenance; a mended or new node comes by coldaisle node accept",
             ExitCode.INVALID,
         )
-    _done(step(known, "in-service", _person(who, why, take_over=take_over), known.last), as_json=as_json)
+    require_step(known, "in-service", person)
+    give_back(known)
+    _done(step(known, "in-service", person, known.last), as_json=as_json)
 
 
 @app.command()
@@ -317,7 +346,8 @@ def retire(  # noqa: PLR0913 - a command's options
     Retire a node: drained, its disks wiped with a certificate, off, and kept from coming back by itself.
 
     Its name and addresses stay its own. It is in no play, has no DHCP reservation and no boot script; its power policy
-    (always off) and boot device (disk) are read back from its BMC. `coldaisle drift` names it when it is on after all.
+    (always off) and boot device (disk) are read back from its BMC. Its cluster forgets it, and refuses its kubelet.
+    `coldaisle drift` names it when it is on after all.
 
     Exit status: 0 retired, 2 wrong usage, 3 it could not be done or read back; it stays in maintenance.
 
@@ -333,11 +363,12 @@ def retire(  # noqa: PLR0913 - a command's options
     _done(retire_node(opened(site, node), _person(who, why, take_over=take_over), leaving), as_json=as_json)
 
 
-def _simple(site: str, node: str, to: Any, person: Person, *, as_json: bool) -> None:  # noqa: ANN401 - a state
-    from coldaisle.cli.node_steps import opened, step  # noqa: PLC0415
+def _out(where: tuple[str, str], to: State, person: Person, drain_s: int | None, *, as_json: bool) -> None:
+    """Take a node of a site out of service; its pods have `drain_s` seconds to go, and stay with None."""
+    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+    from coldaisle.cli.node_workload import take_out  # noqa: PLC0415
 
-    known: Opened = opened(site, node)
-    _done(step(known, to, person, known.last), as_json=as_json)
+    _done(take_out(opened(*where), to, person, drain_s), as_json=as_json)
 
 
 def _person(who: str | None, why: str, *, take_over: bool = False) -> Person:

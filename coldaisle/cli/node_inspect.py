@@ -11,7 +11,8 @@ from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_evidence import accepted_by
 from coldaisle.cli.node_hardware import cabled, code_of, inspected, remembered
-from coldaisle.cli.node_steps import Opened, Person, step
+from coldaisle.cli.node_steps import Opened, Person, replace_last, step
+from coldaisle.cli.node_workload import give_back
 from coldaisle.cli.output import print_json
 from coldaisle.life.states import refusal
 from coldaisle.spec.journal import EARLY
@@ -60,6 +61,8 @@ def accept_node(
     code = code_of(found, None, unknown_is_fine=unknown_is_fine)
     details |= {key: value for key, value in remembered(found, None).items() if value}
     to: State = "in-service" if code == ExitCode.CLEAN else "accept"
+    if to == "in-service":
+        give_back(replace_last(known, last))
     last = step(known, to, person, last, details)
     _print(known, found, None, last, as_json=as_json)
     return ExitCode.CHECK_FAILED if code == ExitCode.CHANGED else code

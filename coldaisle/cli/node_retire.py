@@ -1,5 +1,5 @@
 """
-The work of `coldaisle node retire`: drained, wiped, off, kept off, and written down, in this order.
+The work of `coldaisle node retire`: drained, wiped, off, kept off, out of its cluster, and written down, in this order.
 
 Each part is written down when it is done, so that a command that was stopped goes on where it was: what is wiped once
 needs no machine that still boots.
@@ -8,7 +8,7 @@ needs no machine that still boots.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.cli.bmc import refuse
@@ -16,7 +16,8 @@ from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_bmc import BmcRefusedError, turn_off_for_good
 from coldaisle.cli.node_evidence import signed_wipe
 from coldaisle.cli.node_plays import run_playbook
-from coldaisle.cli.node_steps import Opened, Person, step
+from coldaisle.cli.node_steps import Opened, Person, replace_last, step
+from coldaisle.cli.node_workload import DRAIN, drained, removed
 from coldaisle.evidence import EvidenceError
 from coldaisle.life.hardware import labels_of
 from coldaisle.life.journal import LifeError
@@ -28,7 +29,7 @@ from coldaisle.spec.journal import GONE, HELD
 if TYPE_CHECKING:
     from coldaisle.spec.journal import Step
 
-DRAIN, WIPE = "drain", "wipe"
+WIPE = "wipe"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +61,17 @@ def retire_node(known: Opened, person: Person, leaving: Leaving) -> Step:
         if leaving.absent:
             found["absent"] = leaving.absent
         else:
-            found |= _drained(known)
+            found |= {DRAIN: drained(known, person.why)} if known.plan.cluster else {}
             last, wiped = _wiped(here, person, last, leaving)
             found |= wiped
             found["read_back"] = turn_off_for_good(known.node, f"retire: {person.why}")
+        found |= removed(known)
     except (LifeError, BmcRefusedError, EvidenceError) as error:
         state = last.state if last else "in service"
         refuse(
             f"{error}\n  {known.node.name} is not retired, and stays {state}; run this again", ExitCode.COULD_NOT_TELL
         )
     return step(known, "retired", person, last, found)
-
-
-def replace_last(known: Opened, last: Step | None) -> Opened:
-    """Return a site as it is after a step of its node."""
-    journal = known.spec.journal
-    steps = journal.steps if last is None or last in journal.steps else (*journal.steps, last)
-    return replace(known, spec=replace(known.spec, journal=replace(journal, steps=steps)))
 
 
 def _claimed(known: Opened, person: Person) -> Step | None:
@@ -94,14 +89,6 @@ def _claimed(known: Opened, person: Person) -> Step | None:
 def _labels(known: Opened) -> dict[str, str]:
     hardware = known.spec.hardware.get(known.node.name, NodeHardware())
     return {".".join(filter(None, (kind, place))): label for kind, place, label in labels_of(hardware)}
-
-
-def _drained(known: Opened) -> dict[str, Any]:
-    """Move the work away, where the site's playbooks know how; nodes without a cluster have none that we know of."""
-    if known.plan.cluster is None:
-        return {}
-    run_playbook(known, DRAIN, {})
-    return {DRAIN: "done"}
 
 
 def _wiped(known: Opened, person: Person, last: Step | None, leaving: Leaving) -> tuple[Step | None, dict[str, Any]]:

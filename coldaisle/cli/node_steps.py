@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from coldaisle.check import open_site
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.life.journal import HeldError, LifeError, Wanted, record
+from coldaisle.life.journal import HeldError, LifeError, Wanted, next_step, record
 from coldaisle.plan import plan_hash
 from coldaisle.spec import site_folder
 from coldaisle.spec.base import near_miss
@@ -51,6 +52,13 @@ class Opened:
         return self.last.state if self.last else None
 
 
+def replace_last(known: Opened, last: Step | None) -> Opened:
+    """Return a site as it is after a step of its node."""
+    journal = known.spec.journal
+    steps = journal.steps if last is None or last in journal.steps else (*journal.steps, last)
+    return replace(known, spec=replace(known.spec, journal=replace(journal, steps=steps)))
+
+
 def opened(site: str, node: str) -> Opened:
     """
     Open a site, and find a node of it, whatever its state.
@@ -80,7 +88,25 @@ def step(
         typer.Exit: somebody was quicker or holds the node (3), or there is no such step (2).
 
     """
-    wanted = Wanted(
+    wanted = _wanted(known, to, person, after, details)
+    with _refusals():
+        return record(known.folder, wanted, datetime.now(UTC))
+
+
+def require_step(known: Opened, to: State, person: Person) -> None:
+    """
+    See that a step could be taken, before something is done that goes with it; nothing is written down.
+
+    Raises:
+        typer.Exit: as `step` does.
+
+    """
+    with _refusals():
+        next_step(known.spec.journal, _wanted(known, to, person, known.last, None), datetime.now(UTC))
+
+
+def _wanted(known: Opened, to: State, person: Person, after: Step | None, details: Mapping[str, Any] | None) -> Wanted:
+    return Wanted(
         node=known.node.name,
         to=to,
         after=after.step if after else 0,
@@ -90,8 +116,13 @@ def step(
         details=details or {},
         take_over=person.take_over,
     )
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """End the command where a step is refused."""
     try:
-        return record(known.folder, wanted, datetime.now(UTC))
+        yield
     except HeldError as error:
         refuse(str(error), ExitCode.COULD_NOT_TELL)
     except LifeError as error:

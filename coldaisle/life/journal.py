@@ -73,7 +73,7 @@ def record(folder: Path, wanted: Wanted, now: datetime) -> Step:
     try:
         with _alone(path) as handle:
             journal, end = _whole(handle, path)
-            step = _next(journal, wanted, now)
+            step = next_step(journal, wanted, now)
             _append(handle, end, step.line().encode() + b"\n")
             return step
     except OSError as error:
@@ -128,7 +128,15 @@ def _append(handle: int, end: int, line: bytes) -> None:
         raise
 
 
-def _next(journal: Journal, wanted: Wanted, now: datetime) -> Step:
+def next_step(journal: Journal, wanted: Wanted, now: datetime) -> Step:
+    """
+    Return the step that would be written down.
+
+    Raises:
+        HeldError: the node is not where the person has seen it, or somebody else is at work on it.
+        LifeError: the table of steps has no such step.
+
+    """
     last = journal.last.get(wanted.node)
     if (last.step if last else 0) != wanted.after:
         told = last.text if last else f"{wanted.node} has no step any more"

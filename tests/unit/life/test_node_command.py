@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from coldaisle.check import open_site
 from coldaisle.cli.app import build_app
 from coldaisle.cli.node import complete_node
 from coldaisle.cli.node_bmc import BmcRefusedError
+from coldaisle.cli.node_steps import Opened
 from coldaisle.life.journal import LifeError
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import NodePlan
@@ -33,6 +35,14 @@ class Machine:
         self.refuses = ""
         self.played: list[str] = []
         self.disks: list[dict[str, Any]] = []
+        self.fails: dict[str, str] = {}
+        self.drained_with: dict[str, Any] = {}
+
+    def in_cluster(self, known: Opened, do: Callable[..., bool]) -> bool:
+        """Do something to the node at its cluster."""
+        assert known.plan.cluster
+        self.played.append(do.__name__)
+        return True
 
     def parts_of_node(self, _node: NodePlan) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
         """Show the parts."""
@@ -48,6 +58,11 @@ class Machine:
     def play(self, _known: object, name: str, variables: dict[str, Any]) -> list[dict[str, Any]]:
         """Run a playbook."""
         self.played.append(name)
+        if name in self.fails:
+            raise LifeError(f"playbook {name}: {self.fails[name]}")
+        if name == "drain":
+            self.drained_with = variables
+            return [{"msg": ""}, {"evicted": ["jobs/train-0"]}]
         if name == "wipe" and not self.disks:
             raise LifeError(f"playbook wipe: unreachable {sorted(variables)}")
         return [{"disks": self.disks}] if name == "wipe" else []
@@ -65,6 +80,8 @@ def machine(site: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr("coldaisle.cli.node_hardware.parts_of_node", made.parts_of_node)
     monkeypatch.setattr("coldaisle.cli.node_retire.turn_off_for_good", made.turn_off)
     monkeypatch.setattr("coldaisle.cli.node_retire.run_playbook", made.play)
+    monkeypatch.setattr("coldaisle.cli.node_workload.run_playbook", made.play)
+    monkeypatch.setattr("coldaisle.cli.node_workload.in_cluster", made.in_cluster)
     monkeypatch.setenv("COLDAISLE_WHO", ALICE)
     return made
 
@@ -139,8 +156,51 @@ def test_maintenance_begins_and_ends_with_the_same_person(site: Path) -> None:
     assert done.exit_code == 3
     assert f"{ALICE} (filters)" in done.stderr
     assert node("return", "--why", "hurry", "--who", "bob@deploy", "--take-over").exit_code == 0
-    assert [step.state for step in steps(site)] == ["maintenance", "in-service"]
+    assert [step.state for step in steps(site)] == ["maintenance", "maintenance", "in-service"]
     assert node("return", "--why", "again").exit_code == 2
+
+
+def test_a_node_that_is_taken_out_is_drained_and_one_that_returns_is_uncordoned(site: Path, machine: Machine) -> None:
+    """The journal says what had to leave; who may not return a node does not uncordon it either."""
+    assert node("maintain", "--why", "filters", "--drain-timeout", "60").exit_code == 0
+    assert machine.drained_with == {"drain_why": "filters", "drain_timeout_s": 60}
+    assert steps(site)[-1].details == {"drain": {"evicted": ["jobs/train-0"]}}
+    assert node("return", "--why", "hurry", "--who", "bob@deploy").exit_code == 3
+    assert machine.played == ["drain"]
+    machine.fails = {"uncordon": "it is not ready after 900 s"}
+    done = node("return", "--why", "done")
+    assert (done.exit_code, steps(site)[-1].state) == (3, "maintenance")
+    assert "it is not ready after 900 s" in done.stderr
+    machine.fails = {}
+    assert node("return", "--why", "done").exit_code == 0
+    assert machine.played == ["drain", "uncordon", "uncordon"]
+
+
+def test_pods_that_stay_are_told_and_the_node_stays_out(site: Path, machine: Machine) -> None:
+    """A budget that does not yield: exit status 3, the node is out already, and the command may be run again."""
+    machine.fails = {"drain": "2 pods are left after 900 s: jobs/train-0: disruption budget"}
+    done = node("repair", "--why", "GPU missing")
+    assert (done.exit_code, [step.state for step in steps(site)]) == (3, ["repair"])
+    assert "2 pods are left" in done.stderr
+    assert "not drained" in done.stderr
+    assert node("repair", "--why", "GPU missing", "--no-drain").exit_code == 0
+    machine.fails = {}
+    assert node("repair", "--why", "GPU missing").exit_code == 0
+    assert machine.played == ["drain", "drain"]
+
+
+def test_a_mended_node_is_uncordoned_when_it_is_accepted_and_not_before(site: Path, machine: Machine) -> None:
+    """What differs keeps it in accept, cordoned."""
+    move(site, NODE, "repair")
+    lost = machine.parts["gpus"].pop()
+    assert node("accept", "--why", "now").exit_code == 4
+    assert machine.played == []
+    machine.parts["gpus"].append(lost)
+    machine.fails = {"uncordon": "it is not ready"}
+    assert (node("accept", "--why", "now").exit_code, steps(site)[-1].state) == (3, "accept")
+    machine.fails = {}
+    assert node("accept", "--why", "now").exit_code == 0
+    assert steps(site)[-1].state == "in-service"
 
 
 @pytest.mark.usefixtures("machine")
@@ -155,7 +215,8 @@ def test_list_show_and_history(site: Path) -> None:
     assert json.loads(node("show", "--json").stdout)["next"] == ["maintenance", "repair"]
     assert "from there: maintenance, repair" in node("show").stdout
     assert "clock" in node("history").stdout
-    assert [each["why"] for each in json.loads(node("history", "--json").stdout)["steps"]] == ["filters", "done"]
+    whys = [each["why"] for each in json.loads(node("history", "--json").stdout)["steps"]]
+    assert whys == ["filters", "filters", "done"]
     assert "filters" not in CliRunner().invoke(build_app("node"), ["node", "list", "case"]).stdout
 
 
@@ -182,7 +243,7 @@ def test_retirement_drains_wipes_turns_off_and_keeps_a_certificate(site: Path, m
     """In this order; the certificate has each disk's method and that it was read back."""
     machine.disks = [{"serial": "S1", "path": "/dev/sda", "state": "wiped", "method": "overwrite", "verified": True}]
     assert node("retire", "--wipe", "S1", "--why", "lease ends").exit_code == 0
-    assert machine.played == ["drain", "wipe", "off"]
+    assert machine.played == ["drain", "wipe", "off", "remove_node"]
     last = steps(site)[-1]
     assert (last.state, last.details["read_back"]) == ("retired", OFF)
     body = last.details["wipe"]
@@ -220,17 +281,18 @@ def test_a_retirement_that_was_stopped_goes_on_where_it_was(site: Path, machine:
     assert "power is on" in done.stderr
     machine.refuses, machine.played = "", []
     assert node("retire", "--wipe", "S1", "--why", "lease ends").exit_code == 0
-    assert machine.played == ["drain", "off"]
+    assert machine.played == ["drain", "off", "remove_node"]
     assert steps(site)[-1].details["wipe"]["disks"][0]["serial"] == "S1"
 
 
 def test_a_retired_node_comes_back_by_enrolment(site: Path, machine: Machine) -> None:
     """Nothing else brings it back; then its parts are its own again, and it begins at the beginning."""
     assert node("retire", "--absent", "sold", "--why", "lease ends").exit_code == 0
-    assert machine.played == []
+    assert machine.played == ["remove_node"]
     for verb in ("maintain", "repair", "accept", "return"):
         assert node(verb, "--why", "x").exit_code == 2
     assert node("enroll", "--why", "bought back").exit_code == 0
+    assert machine.played == ["remove_node", "readmit_node"]
     found = open_site(site)
     assert found.errors == ()
     assert found.spec.journal.gone == {}
