@@ -24,10 +24,12 @@ from sim.measures import PART_FAULTS, Ends, planned_ends
 from sim.network import Wiring, is_guest, wiring
 from sim.power import write_hardware
 from sim.record_faults import RECORD_CHANGES
+from sim.replaced import MACHINE, NIC, plug_nic, put_machine, take_machine, unplug_nic
 from sim.shell import find, run
 from sim.state import HALL_MARK, State, read_json, write_json
 
 Options = Mapping[str, Any]
+Change = Callable[["Target", Options], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,16 @@ def faulty_hardware(
     for name in (name for name in RECORD_CHANGES if name in faults):
         RECORD_CHANGES[name](record, faults[name])
     return record
+
+
+def _and_record(change: Change) -> Change:
+    """Return a change of the site that the node's hardware record then follows."""
+
+    def both(target: Target, options: Options) -> None:
+        change(target, options)
+        _write_faulty_hardware(target, options)
+
+    return both
 
 
 # -- links ------------------------------------------------------------------------------------------------------
@@ -221,6 +233,14 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "gpu-replaced": Fault(
         "another GPU is in a slot (--set index=, serial=)", _write_faulty_hardware, _write_faulty_hardware
+    ),
+    NIC: Fault(
+        "another adapter is in a light host (--port, --set mac=)", _and_record(plug_nic), _and_record(unplug_nic)
+    ),
+    MACHINE: Fault(
+        "another machine stands in a light host's place, off and with a fresh disk (--set tag=)",
+        _and_record(put_machine),
+        _and_record(take_machine),
     ),
     "dimm-missing": Fault(
         "a memory module is gone (--set slot=; the last one by default)", _write_faulty_hardware, _write_faulty_hardware

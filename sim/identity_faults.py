@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sim.errors import SimError
-from sim.machines import NAMESPACE_UUID
+from sim.machines import NAMESPACE_UUID, Machine
+from sim.replaced import MACHINE, new_uuid
 
 if TYPE_CHECKING:
     from sim.faults import Target
@@ -19,10 +20,12 @@ OF_A_DISK = ("etc/machine-id", "etc/hostname", "etc/ssh/ssh_host_ed25519_key")
 """What tells one installed disk from another, below the layer of a host."""
 
 
-def shown_uuid(own: str, faults: Mapping[str, Any]) -> str:
-    """Return the UUID that a BMC shows: its machine's own, or that of the machine which it is plugged into instead."""
-    other = faults.get(ANOTHER_MACHINE)
-    return own if other is None else str(uuid.uuid5(NAMESPACE_UUID, str(other["of"])))
+def shown_uuid(machine: Machine, faults: Mapping[str, Any]) -> str:
+    """Return the UUID that a BMC shows: that of its machine, of a new one, or of the one that it is plugged into."""
+    if (other := faults.get(ANOTHER_MACHINE)) is not None:
+        return str(uuid.uuid5(NAMESPACE_UUID, str(other["of"])))
+    new = faults.get(MACHINE)
+    return machine.uuid if new is None else new_uuid(machine.name, new)
 
 
 def need_other(target: Target, options: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sim.fault_lines import LOST, flap_lines, xid_lines
 from sim.parts import serial_of
+from sim.replaced import MACHINE, NIC, replace_machine, replace_nic
 
 Options = Mapping[str, Any]
 Record = dict[str, Any]
@@ -59,6 +60,8 @@ def _dead_driver(record: Record, _options: Options) -> None:
 
 
 RECORD_CHANGES: Mapping[str, Callable[[Record, Options], None]] = {
+    MACHINE: replace_machine,
+    NIC: replace_nic,
     "gpu-missing": _miss_gpu,
     "gpu-replaced": _replace_gpu,
     "dimm-missing": _miss_dimm,
@@ -69,4 +72,4 @@ RECORD_CHANGES: Mapping[str, Callable[[Record, Options], None]] = {
     "gpu-driver-old": _old_driver,
     "gpu-driver-dead": _dead_driver,
 }
-"""By fault, in the order in which they are applied: a GPU that is gone has no more errors."""
+"""By fault, in the order in which they are applied: a new machine first, and a GPU that is gone has no more errors."""

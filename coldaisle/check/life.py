@@ -54,6 +54,8 @@ def _labels(hardware: NodeHardware) -> Iterator[tuple[Loc, str]]:
     yield from _serials(hardware)
     if hardware.bmc_mac:
         yield ("bmc_mac",), hardware.bmc_mac
+    if hardware.uuid:
+        yield ("uuid",), hardware.uuid
     for kind in ("macs", "disks"):
         yield from (((kind, place), label) for place, label in getattr(hardware, kind).items())
 

@@ -121,8 +121,15 @@ def _planned(site: str) -> tuple[SiteSpec, SitePlan]:
 def _selected(
     plan: SitePlan, nodes: list[str] | None, racks: list[str] | None, pools: list[str] | None
 ) -> frozenset[str] | None:
-    """Return the nodes that are meant, None for all; a name that the plan does not have ends the command."""
-    if not (nodes or racks or pools):
+    """
+    Return the nodes that are meant, None for all; a name that the plan does not have ends the command.
+
+    Nodes that plays leave alone (in repair, say) are meant where they are named, and only there.
+    """
+    from coldaisle.spec.journal import UNTOUCHED  # noqa: PLC0415
+
+    alone = {each.name for each in plan.nodes if each.state in UNTOUCHED} - set(nodes or ())
+    if not (nodes or racks or pools or alone):
         return None
     kinds = (
         ("node", nodes, {each.name for each in plan.nodes}),
@@ -141,7 +148,10 @@ def _selected(
     return frozenset(
         each.name
         for each in plan.nodes
-        if (not nodes or each.name in nodes) and (not racks or each.rack in racks) and (not pools or each.pool in pools)
+        if each.name not in alone
+        and (not nodes or each.name in nodes)
+        and (not racks or each.rack in racks)
+        and (not pools or each.pool in pools)
     )
 
 

@@ -32,6 +32,8 @@ from coldaisle.verify import read as read_neighbours
 
 KIND = "acceptance"
 FORKS = 64
+TOUCH_VARIABLE = "COLDAISLE_TOUCH"
+"""Nodes that the inventory may give to a playbook in any state: what was mended is tested before it is in service."""
 LAST_LINES = 15
 SSH_ARGS = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 """One connection a host for the tasks of a run; it ends soon after the last one."""
@@ -165,6 +167,7 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
     command += ["--forks", str(FORKS), "-e", f"@{variables}", str(playbooks_dir() / "accept.yml")]
     settings = environment(folder / "ssh") | {
+        TOUCH_VARIABLE: ",".join(sorted({host for step in steps for host in step.hosts})),
         "ANSIBLE_SSH_ARGS": SSH_ARGS,
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }

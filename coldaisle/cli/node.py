@@ -286,6 +286,7 @@ def replace(  # noqa: PLR0913 - a command's options
     *,
     why: Why,
     serial: Annotated[str | None, typer.Option("--serial", help="The new chassis' serial.")] = None,
+    uuid: Annotated[str | None, typer.Option("--uuid", help="The UUID of the new machine's firmware.")] = None,
     bmc_mac: Annotated[str | None, typer.Option("--bmc-mac", help="The new BMC's MAC address.")] = None,
     gpu: Annotated[Placed, typer.Option("--gpu", metavar="SLOT=SERIAL", help="A new GPU.")] = [],  # noqa: B006 - typer makes a fresh list
     dimm: Annotated[Placed, typer.Option("--dimm", metavar="SLOT=SERIAL", help="A new memory module.")] = [],  # noqa: B006
@@ -303,6 +304,7 @@ def replace(  # noqa: PLR0913 - a command's options
 
     Changes the delivery list in place, comments stay; names and addresses stay, so that a preview shows what follows
     from the new MAC address or serial and no more. What left is remembered: it is refused where it turns up again.
+    A new machine, BMC or adapter has to be set up anew: the node begins at its inspection. Others stay where they are.
 
     Exit status: 0 done, 2 it cannot be, and nothing was changed, 3 somebody else holds the node.
 
@@ -312,7 +314,7 @@ def replace(  # noqa: PLR0913 - a command's options
     from coldaisle.cli.node_steps import opened  # noqa: PLC0415
 
     placed = {"gpus": gpu, "dimms": dimm, "macs": mac, "disks": disk}
-    wanted = wanted_of({"serial": serial, "bmc_mac": bmc_mac and bmc_mac.lower()}, placed)
+    wanted = wanted_of({"serial": serial, "uuid": uuid, "bmc_mac": bmc_mac and bmc_mac.lower()}, placed)
     found = replace_parts(opened(site, node), _person(who, why, take_over=take_over), wanted, take_back=take_back)
     if as_json:
         parts = [{"part": each.kind, "place": each.place, "old": each.old, "new": each.new} for each in found]
@@ -320,7 +322,7 @@ def replace(  # noqa: PLR0913 - a command's options
         return
     for each in found:
         typer.echo(f"{node} {each.text}")
-    typer.echo(f"next: coldaisle node inspect {site} {node}, then accept")
+    typer.echo(f"next: coldaisle node inspect {site} {node}")
 
 
 @app.command()

@@ -13,8 +13,9 @@ from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_steps import Opened, Person, step
 from coldaisle.cli.output import print_problems, write_whole
+from coldaisle.cli.playbook import forget_host_key
 from coldaisle.life.journal import LifeError
-from coldaisle.life.replace import Place, Replacement, details, replacements
+from coldaisle.life.replace import ANEW, MACHINE, Place, Replacement, details, replacements
 from coldaisle.life.states import refusal
 from coldaisle.spec import SpecError
 from coldaisle.spec.edit import EditError, with_values
@@ -46,7 +47,7 @@ def wanted_of(single: Mapping[str, str | None], placed: Mapping[str, Sequence[st
                 )
             found[kind, place] = label.lower() if kind == "macs" else label
     if not found:
-        refuse("what was replaced? Name it with --serial, --bmc-mac, --gpu, --dimm, --mac or --disk", ExitCode.INVALID)
+        refuse("what was replaced? --serial, --uuid, --bmc-mac, --gpu, --dimm, --mac or --disk", ExitCode.INVALID)
     return found
 
 
@@ -75,8 +76,11 @@ def replace_parts(
         refuse(f"{known.node.name}: nothing was changed\n{error}", ExitCode.INVALID)
     _still_valid(known, path, text, found)
     # The journal comes first: after a crash between the two, `check` names the old part as one that has left.
-    step(known, state, person, known.last, details(found, take_back=take_back))
+    to: State = "inspect" if any(one.kind in ANEW for one in found) else state
+    step(known, to, person, known.last, details(found, take_back=take_back))
     write_whole(path, text)
+    if any(one.kind in MACHINE for one in found):
+        forget_host_key(known.plan, known.node.name)
     return found
 
 

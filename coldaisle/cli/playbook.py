@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 FORKS = 32
 LAST_CHARACTERS = 2000
+KNOWN_HOSTS = re.compile(r"UserKnownHostsFile=(\S+)")
 
 
 class PlaybookError(Exception):
@@ -90,6 +92,26 @@ def _environment(plan: SitePlan, settings: Path) -> dict[str, str]:
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_TIMEOUT": "30",
     }
+
+
+def forget_host_key(plan: SitePlan, host: str) -> None:
+    """Forget the SSH key of a host: another machine stands there now, and brings its own."""
+    found = _variables_of(plan, host)
+    file = KNOWN_HOSTS.search(str(found.get("ansible_ssh_common_args", "")))
+    if file and Path(file[1]).exists():
+        words = ["ssh-keygen", "-R", str(found["ansible_host"]), "-f", file[1]]
+        subprocess.run(words, capture_output=True, check=False)  # one that is not there is forgotten
+
+
+def _variables_of(plan: SitePlan, host: str) -> Mapping[str, Any]:
+    """Return a host's variables in the inventory that playbooks run with."""
+    own = os.environ.get(INVENTORY_VARIABLE)
+    if own:
+        found: Mapping[str, Any] = yaml.safe_load(Path(own).read_text(encoding="utf-8"))["all"]["hosts"][host]
+        return found
+    from coldaisle.render.ansible import host_vars  # noqa: PLC0415 - plans variables of all roles
+
+    return host_vars(plan, host)
 
 
 def environment(sockets: Path) -> dict[str, str]:

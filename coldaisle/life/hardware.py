@@ -97,11 +97,13 @@ def seen_of(parts: Mapping[str, Iterable[Mapping[str, Any]]], gaps: Mapping[str,
 
 
 def labels_of(hardware: NodeHardware) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, place and label of everything in a node's part of the delivery list, its BMC's MAC among them."""
+    """Yield kind, place and label of all in a node's part of the delivery list: its BMC's MAC and its UUID, too."""
     if hardware.serial:
         yield "serial", "", hardware.serial
     if hardware.bmc_mac:
         yield "bmc_mac", "", hardware.bmc_mac
+    if hardware.uuid:
+        yield "uuid", "", hardware.uuid
     for kind in ("gpus", "dimms", "macs", "disks"):
         yield from ((kind, place, label) for place, label in getattr(hardware, kind).items())
 

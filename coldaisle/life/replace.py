@@ -22,6 +22,15 @@ Place = tuple[str, str]
 
 CAME = "came"
 
+MACHINE: frozenset[str] = frozenset({"serial", "uuid"})
+"""Kinds of parts that are the machine itself: with another one comes another disk, and its host key."""
+
+ANEW: frozenset[str] = MACHINE | {"bmc_mac", "macs"}
+"""
+Kinds of parts that plays know a machine and its ports by. Where one is new, the node begins at its inspection: it has
+to be set up before it can be accepted, and no play touches a node in repair.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
@@ -40,7 +49,8 @@ class Replacement:
     @property
     def text(self) -> str:
         """Return the replacement in words."""
-        name = " ".join(filter(None, (NAMES.get(self.kind, "BMC"), self.place)))
+        names = {**NAMES, "bmc_mac": "BMC", "uuid": "UUID"}
+        name = " ".join(filter(None, (names[self.kind], self.place)))
         return f"{name}: {self.old or 'not known'} -> {self.new}"
 
 

@@ -115,11 +115,17 @@ class Wanted:
 
 
 def wanted(spec: SiteSpec, plan: SitePlan) -> Wanted:
-    """Return what a plan says of cables; the delivery list and the catalog give addresses and ports."""
+    """
+    Return what a plan says of cables; the delivery list and the catalog give addresses and ports.
+
+    Those of retired nodes are not wanted: their machines are off, or gone. One that is seen all the same is told.
+    """
+    retired = {node.name for node in plan.retired}
     cables = tuple(
         WantedCable(fabric.name, cable, fabric.kind == "infiniband")
         for fabric in plan.fabrics.values()
         for cable in fabric.cables
+        if not {cable.a.device, cable.b.device} & retired
     )
     devices = {device.name: device for device in _devices(spec, plan)}
     for name, cabled in _cabled_ports(cables).items():

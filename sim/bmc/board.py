@@ -61,7 +61,7 @@ class Board:
     @property
     def uuid(self) -> str:
         """The UUID of the machine that the BMC is plugged into."""
-        return shown_uuid(self.machine.uuid, self.faults)
+        return shown_uuid(self.machine, self.faults)
 
     def password(self, user: str) -> str | None:
         """Return the password of a user who may log in now, or None."""

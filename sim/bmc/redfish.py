@@ -113,8 +113,10 @@ class BoardDriver(AbstractSystemsDriver):  # type: ignore[misc]  # sushy-tools h
 
     def get_nics(self, identity: str) -> list[dict[str, str]]:
         """Return the ports of the system that have a MAC address."""
-        nics = self._get(identity).machine.nics
-        return [{"id": nic.mac, "mac": nic.mac} for nic in nics if nic.mac]
+        board = self._get(identity)
+        new = board.hardware.get("macs", {})
+        macs = [new.get(nic.name, nic.mac) for nic in board.machine.nics]
+        return [{"id": mac, "mac": mac} for mac in macs if mac]
 
     def get_bios(self, identity: str) -> dict[str, Any]:
         """Return the BIOS attributes in force."""

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from coldaisle.check import open_site
 from coldaisle.cli.app import build_app
+from coldaisle.paths import state_dir
 from coldaisle.plan import to_json
 from coldaisle.render.digests import play_hosts
 from coldaisle.spec.edit import EditError, with_values
@@ -38,7 +39,7 @@ def differing(one: Any, two: Any, path: str = "") -> set[str]:  # noqa: ANN401 -
 
 def test_a_new_adapter_changes_what_follows_from_its_address_and_no_more(site: Path) -> None:
     """One MAC address of the plan differs; on hosts, who boots it and what names its ports. Names, addresses stay."""
-    move(site, NODE, "repair")
+    move(site, NODE, "enroll", "inspect")
     before = open_site(site)
     text = (site / "hardware.yaml").read_text()
     done = replace("--mac", f"mgmt0={NEW.upper()}")
@@ -47,7 +48,7 @@ def test_a_new_adapter_changes_what_follows_from_its_address_and_no_more(site: P
     after = open_site(site)
     assert after.findings == before.findings
     assert differing(to_json(before.plan), to_json(after.plan)) == {".nodes[0].nics[0].mac"}
-    move(site, NODE, "accept", "in-service")
+    move(site, NODE, "verify", "provision", "accept", "in-service")
     was, now = play_hosts(before.plan), play_hosts(open_site(site).plan)
     changed = {(play, host) for play, hosts in now.items() for host in hosts if hosts[host] != was[play][host]}
     assert {host for play, host in changed if play == "pxe"} == {"prov01"}
@@ -164,3 +165,34 @@ def test_a_file_that_cannot_be_changed_safely_is_left_to_a_person(text: str, why
     path = ("hardware", "n2" if "*" in text else "n1", "serial")
     with pytest.raises(EditError, match=why):
         with_values(text, {path: "B"})
+
+
+def test_what_plays_know_a_machine_by_begins_at_the_inspection(site: Path) -> None:
+    """A GPU leaves a node in repair; an adapter has to be set up anew, so that the node goes the way of a new one."""
+    move(site, NODE, "repair")
+    assert replace("--gpu", "GPU_SXM_1=G-1").exit_code == 0
+    assert open_site(site).spec.journal.states[NODE] == "repair"
+    assert replace("--mac", f"mgmt0={NEW}").exit_code == 0
+    assert open_site(site).spec.journal.states[NODE] == "inspect"
+
+
+def test_a_new_machine_has_a_new_uuid_and_its_old_host_key_is_forgotten(
+    site: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Plays would refuse it by its firmware's UUID, and SSH by the key of the old disk; others' keys stay."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    address = next(n.management_address for n in open_site(site).plan.nodes if n.name == NODE).partition("/")[0]
+    known = state_dir("case") / "known_hosts"
+    known.parent.mkdir(parents=True, exist_ok=True)
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ7m2Y8pJdK0b1m4m0l1t6Fv2m3s5oE8Xo0kq3m7b9aZ"
+    known.write_text(f"{address} {key}\n192.0.2.9 {key}\n")
+    move(site, NODE, "repair")
+    uuids = ("2f0cb5a6-1111-4000-8000-0000000000aa", "2f0cb5a6-2222-4000-8000-0000000000bb")
+    assert replace("--uuid", uuids[0]).exit_code == 0
+    assert replace("--uuid", uuids[1], "--serial", "CH-2").exit_code == 0
+    found = open_site(site)
+    assert (found.spec.hardware[NODE].uuid, set(found.spec.journal.gone)) == (uuids[1], {uuids[0]})
+    assert found.plan.nodes[0].bmc is not None
+    assert found.plan.nodes[0].bmc.settings["machine_uuid"] == uuids[1]
+    assert known.read_text() == f"192.0.2.9 {key}\n"
+    assert replace("--uuid", uuids[0]).exit_code == 2, "it has left a node"
