@@ -99,7 +99,7 @@ def _wiped(known: Opened, person: Person, last: Step | None, leaving: Leaving) -
     if before is not None:
         return last, {WIPE: before}
     node = known.node.name
-    variables = {"wipe_consent": {node: list(leaving.wipe)}, "wipe_method": "overwrite"}
+    variables = {"wipe_consent": {node: list(leaving.wipe)}, "wipe_method": "erase"}
     lines = [line for result in run_playbook(known, WIPE, variables) for line in result.get("disks", [])]
     chassis = known.spec.hardware.get(node, NodeHardware()).serial
     body = certificate(node, chassis, lines, leaving.wipe).body()

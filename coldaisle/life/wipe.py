@@ -15,6 +15,10 @@ from coldaisle.life.journal import LifeError
 METHODS: Mapping[str, str] = {
     "overwrite": "every byte overwritten with zeros once and read back (Clear of NIST SP 800-88, as far as the disk "
     "shows its blocks: spare blocks of flash are not reached)",
+    "discard": "every byte overwritten with zeros once, every block given back to the drive, and read back as zeros; "
+    "the drive erases what it was given back when it sees fit",
+    "format": "erased by the drive itself, with the blocks that it does not show (NVM Express, Format NVM, user data "
+    "erase), and read back as zeros",
     "signatures": "signatures, partition tables, and the first and last MiB; what lies between can be read",
 }
 """Methods of the playbook wipe, and what each does."""

@@ -132,7 +132,7 @@ def test_a_gpu_from_the_failing_acceptance_back_into_service(clustered: Hall) ->
     assert set(open_site(floor.folder).spec.journal.gone) == {old.lower()}
 
 
-def test_an_adapter_is_replaced_and_set_up_anew(clustered: Hall, tmp_path: Path) -> None:
+def test_an_adapter_is_replaced_and_set_up_anew(clustered: Hall) -> None:
     """The port of the new adapter is a stranger to inspection and plays; its name and its address stay."""
     floor, new = clustered, new_mac(NODE, "rail0")
     before = addresses(floor)
@@ -143,11 +143,11 @@ def test_an_adapter_is_replaced_and_set_up_anew(clustered: Hall, tmp_path: Path)
     assert f"network port {new} is not in the delivery list" in said
     node(floor, "replace", NODE, "--mac", f"rail0={new}", "--why", "RMA 4712", "--who", ALICE)
     assert states(floor, NODE)[-1] == "inspect"
-    in_service(floor, NODE, "RMA 4712 done", tmp_path, plays=("bmc", "os"), domains=("nic",))
+    in_service(floor, NODE, "RMA 4712 done", plays=("bmc", "os"), domains=("nic",))
     assert addresses(floor) == before
 
 
-def test_a_whole_machine_is_replaced_and_keeps_name_and_address(clustered: Hall, tmp_path: Path) -> None:
+def test_a_whole_machine_is_replaced_and_keeps_name_and_address(clustered: Hall) -> None:
     """Another BMC, board, disk, every part: plays refuse it until the delivery list names it, and then set it up."""
     floor, stranger = clustered, new_name(OTHER, {})
     before = addresses(floor)
@@ -160,16 +160,14 @@ def test_a_whole_machine_is_replaced_and_keeps_name_and_address(clustered: Hall,
         parts += [word for slot in slots for word in (option, f"{slot}={serial_of(stranger, slot)}")]
     parts += [word for port in ("mgmt0", "rail0") for word in ("--mac", f"{port}={new_mac(OTHER, port)}")]
     node(floor, "replace", OTHER, *parts, "--why", "RMA 4713", "--who", ALICE)
-    in_service(floor, OTHER, "RMA 4713 done", tmp_path, plays=(), domains=("host", "gpu"))
+    in_service(floor, OTHER, "RMA 4713 done", plays=(), domains=("host", "gpu"))
     assert addresses(floor) == before
     assert len(open_site(floor.folder).spec.journal.gone) == 1 + 1 + (1 + 1 + 1 + 8 + DIMMS + 2)
 
 
-def in_service(
-    floor: Hall, name: str, why: str, folder: Path, *, plays: tuple[str, ...], domains: tuple[str, ...]
-) -> None:
+def in_service(floor: Hall, name: str, why: str, *, plays: tuple[str, ...], domains: tuple[str, ...]) -> None:
     """Take a node from its inspection back into service, and see that it is cordoned until then."""
-    node(floor, "inspect", name, "--who", ALICE, *lldp(floor, folder))
+    node(floor, "inspect", name, "--who", ALICE, *lldp(floor, floor.folder.parent))
     assert states(floor, name)[-2:] == ["verify", "provision"]
     touch(floor)
     floor.plays("prepare")

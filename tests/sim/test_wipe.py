@@ -12,6 +12,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils import disks, run_wipe
+from ansible_collections.coldaisle.site.plugins.module_utils import disks, erasing, run_wipe
 
 NODE = "r01-n03"
 SIZE_BYTES = 24 << 20
@@ -51,9 +52,9 @@ class Bench:
     path: dict[str, str] = field(default_factory=dict)
     consent: dict[str, list[str]] = field(default_factory=dict)
 
-    def disk(self, serial: str, *make: str, read_only: bool = False) -> str:
-        """Attach a disk that `make` has written on (`mkfs.ext4 -q` …), and return its path."""
-        file = self.folder / f"{serial}.img"
+    def disk(self, serial: str, *make: str, read_only: bool = False, on: Path | None = None) -> str:
+        """Attach a disk that `make` has written on (`mkfs.ext4 -q` …) and that lies on `on`, and return its path."""
+        file = (on or self.folder) / f"{serial}.img"
         with file.open("wb") as image:
             image.truncate(SIZE_BYTES)
         if make:
@@ -267,3 +268,95 @@ def test_an_overwrite_that_did_not_reach_the_disk_is_not_verified(
     [line] = result["disks"]
     assert (result["failed"], line["state"], line["verified"]) == (True, "failed", False)
     assert "bytes that are not zero" in line["why"]
+
+
+def filled(bench: Bench, serial: str, on: Path | None = None) -> None:
+    """Attach a disk with a secret in its middle."""
+    path = bench.disk(serial, "mkfs.ext4", "-q", on=on)
+    with Path(path).open("r+b") as disk:
+        disk.seek(SIZE_BYTES // 2)
+        disk.write(b"a customer's key")
+
+
+def tool(bench: Bench, name: str, text: str) -> Path:
+    """Put a program in front of the real one, and return the file that it writes its words into."""
+    log, program = bench.folder / f"{name}.log", bench.folder / "bin" / name
+    program.write_text(f'#!/bin/sh\necho "$@" >>{log}\n{text}\n')
+    program.chmod(0o755)
+    return log
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """Return a folder in memory: a disk that lies there does not turn, and takes blocks back."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_flash_is_overwritten_and_gives_its_blocks_back(bench: Bench, memory: Path) -> None:
+    """A real block device that takes discards: all zero, read back, and nothing is left of it on what carries it."""
+    filled(bench, "SER-A", on=memory)
+    image = memory / "SER-A.img"
+    assert image.stat().st_blocks
+    [line] = bench.wipe("SER-A", method="erase")["disks"]
+    assert (line["state"], line["method"], line["verified"]) == ("wiped", "discard", True)
+    assert Path(bench.path["SER-A"]).read_bytes() == bytes(SIZE_BYTES)
+    assert image.stat().st_blocks == 0
+
+
+def test_a_disk_that_turns_is_overwritten(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes nothing back, so nothing is asked of it; its zeros are on it."""
+    filled(bench, "SER-A")
+    monkeypatch.setattr(erasing, "takes_back", lambda _name: False)
+    asked = tool(bench, "blkdiscard", "exit 1")
+    [line] = bench.wipe("SER-A", method="erase")["disks"]
+    assert (line["state"], line["method"]) == ("wiped", "overwrite")
+    assert Path(bench.path["SER-A"]).read_bytes() == bytes(SIZE_BYTES)
+    assert not asked.exists()
+
+
+@pytest.mark.parametrize("lies", [False, True], ids=["erases", "says that it has"])
+def test_an_nvme_drive_erases_itself_and_is_not_believed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, *, lies: bool
+) -> None:
+    """Its own command, once, with user data erase; what it has left is found by reading, and written over."""
+    filled(bench, "SER-A")
+    monkeypatch.setattr(erasing, "is_alone", lambda _name: True)
+    does = "exit 0" if lies else f"exec dd if=/dev/zero of=$2 bs=1M count={SIZE_BYTES >> 20} conv=notrunc status=none"
+    asked = tool(bench, "nvme", does)
+    [line] = bench.wipe("SER-A", method="erase")["disks"]
+    assert (line["state"], line["method"], line["verified"]) == ("wiped", "format", True)
+    assert asked.read_text() == f"format {bench.path['SER-A']} --ses=1 --force\n"
+    assert Path(bench.path["SER-A"]).read_bytes() == bytes(SIZE_BYTES)
+
+
+def test_a_drive_that_refuses_its_command_is_overwritten_and_the_result_says_so(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No certificate speaks of a format that did not happen."""
+    filled(bench, "SER-A")
+    monkeypatch.setattr(erasing, "is_alone", lambda _name: True)
+    monkeypatch.setattr(erasing, "takes_back", lambda _name: False)
+    tool(bench, "nvme", "echo 'NVMe status: Invalid Command Opcode' >&2; exit 1")
+    [line] = bench.wipe("SER-A", method="erase")["disks"]
+    assert (line["state"], line["method"], line["verified"]) == ("wiped", "overwrite", True)
+
+
+def test_a_mounted_drive_is_asked_nothing(
+    bench: Bench, mounted: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`nvme format` would not look who uses the drive, so we do before."""
+    monkeypatch.setattr(erasing, "is_alone", lambda _name: True)
+    asked = tool(bench, "nvme", "exit 0")
+    (mounted(bench.disk("SER-A", "mkfs.ext4", "-q")) / "kept").write_text("kept")
+    result = bench.wipe("SER-A", method="erase")
+    assert (states(result), result["changed"], asked.exists()) == ({"SER-A": "refused"}, False, False)
+
+
+def test_a_drive_with_two_namespaces_is_not_formatted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many drives format every namespace at once, and nobody agreed to lose the other."""
+    monkeypatch.setattr(erasing, "_BLOCK", tmp_path)
+    for name in ("nvme0n1", "nvme1n1", "nvme1n2", "nvme10n1", "sda"):
+        (tmp_path / name).mkdir()
+    found = {path.name: erasing.is_alone(path.name) for path in tmp_path.iterdir()}
+    assert found == {"nvme0n1": True, "nvme1n1": False, "nvme1n2": False, "nvme10n1": True, "sda": False}

@@ -15,5 +15,5 @@ class ActionModule(HostAction):
         "node": {"type": "str", "required": True},
         "disks": {"type": "list", "elements": "str", "required": True},
         "consent": {"type": "dict", "required": True},
-        "method": {"type": "str", "choices": ["signatures", "overwrite"], "default": "signatures"},
+        "method": {"type": "str", "choices": ["signatures", "overwrite", "erase"], "default": "signatures"},
     }

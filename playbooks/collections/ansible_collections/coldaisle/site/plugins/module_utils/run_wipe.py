@@ -21,6 +21,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.disks import (
     signatures_on,
     uses_of,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.erasing import erase
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run as command
 
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
 ATTEMPTS = 2
 """How often one disk is tried in a run; a run never starts another."""
 
-SIGNATURES, OVERWRITE = "signatures", "overwrite"
-"""What is done to a disk: what makes it look used is taken away, or every byte is written over too."""
+SIGNATURES, OVERWRITE, ERASE = "signatures", "overwrite", "erase"
+"""
+What is done to a disk: what makes it look used is taken away; every byte is written over too; or it is emptied by the
+way that its kind has, which the result then names.
+"""
+WHOLE = frozenset({OVERWRITE, ERASE})
 
 COMMAND_S = 60
 """Seconds that one command may take."""
@@ -42,7 +47,7 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     """
     Wipe `disks` of `node`; the result has a line a disk: `state` blank, wiped, refused or failed, and why.
 
-    By the method `overwrite` no disk is blank before it was overwritten and read back.
+    By a method that empties the whole disk none is blank before it was written and read back.
     """
     node, consent = params["node"], params["consent"]
     here = socket.gethostname().split(".")[0]
@@ -62,7 +67,7 @@ def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
 
 def _by(method: str, line: dict[str, Any]) -> dict[str, Any]:
     """Return a line with its method, and whether what the method leaves was read back already."""
-    if method == OVERWRITE and line["state"] == "blank":
+    if method in WHOLE and line["state"] == "blank":
         line = {**line, "state": "to wipe"}
     return {**line, "method": method, "verified": line["state"] == "blank"}
 
@@ -119,16 +124,24 @@ def _wiped(line: dict[str, Any]) -> dict[str, Any]:
         try:
             _wipe(line["device"])
             again = _again(line["serial"])
-            if line["method"] == OVERWRITE:
-                overwrite(device_path(again))
-            left = _left_on(again) or (_data_on(again) if line["method"] == OVERWRITE else [])
+            done = _emptied(line["method"], again)
+            left = _left_on(again) or (_data_on(again) if line["method"] in WHOLE else [])
         except (FactError, OSError) as error:
             why = str(error)
             continue
         if not left:
-            return {**line, "state": "wiped", "verified": True}
+            return {**line, "state": "wiped", "method": done, "verified": True}
         why = f"read back after the wipe: {', '.join(left)}"
     return {**line, "state": "failed", "why": f"{line['path']}, tried {ATTEMPTS} times: {why}"}
+
+
+def _emptied(method: str, device: dict[str, Any]) -> str:
+    """Empty a disk where the method says so, and return what was done to it."""
+    if method == ERASE:
+        return erase(device)
+    if method == OVERWRITE:
+        overwrite(device_path(device))
+    return method
 
 
 def _again(serial: str) -> dict[str, Any]:

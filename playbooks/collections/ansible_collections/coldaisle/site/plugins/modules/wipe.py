@@ -30,9 +30,11 @@ options:
   method:
     description:
       - C(signatures) takes away what makes a disk look used. C(overwrite) writes zeros over every byte too, and reads
-        all of them back; it takes as long as writing and reading the whole disk.
+        all of them back; it takes as long as writing and reading the whole disk. C(erase) goes by the disk's kind - an
+        NVMe drive that has one namespace erases itself (C(nvme format --ses=1)), other flash is overwritten and gives
+        its blocks back (C(blkdiscard)), all else is overwritten - and reads every byte back too.
     type: str
-    choices: [signatures, overwrite]
+    choices: [signatures, overwrite, erase]
     default: signatures
 author:
   - The Coldaisle authors
@@ -49,7 +51,8 @@ EXAMPLES = r"""
 RETURN = r"""
 disks:
   description: A line a disk, with its C(serial), C(path), C(state) (blank, wiped, to wipe, refused, failed), C(why),
-    C(method), and C(verified), true when what the method leaves was read back.
+    C(method) (where C(erase) was asked for, what was done - format, discard or overwrite), and C(verified), true
+    when what the method leaves was read back.
   returned: always
   type: list
   elements: dict
