@@ -12,12 +12,13 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+import httpx2
 import yaml
 from lightkube import ApiError, Client
 from lightkube.models.core_v1 import NodeCondition, NodeStatus
@@ -122,8 +123,9 @@ def _beat(layout: Layout, nodes: Iterable[str]) -> None:
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while not _ended(sys.stdin):
-        for name in nodes:
-            _ready(client, name)
+        with suppress(httpx2.HTTPError):  # the supervisor starts again what a loaded machine has killed
+            for name in nodes:
+                _ready(client, name)
 
 
 def _ready(client: Client, name: str) -> None:

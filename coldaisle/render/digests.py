@@ -1,8 +1,9 @@
 """
 Digests of what a resource's own properties do not show: a fabric's ports, the files that a host's variables carry.
 
-A digest covers the variables of its own playbook only, so that a new label runs the join again and nothing else. How
-Ansible reaches a host is left out: it differs from machine to machine, and changes nothing on the host.
+A digest covers the variables of its own playbook only, so that a new label runs the join again and nothing else, and
+what the machine is known by: another one in its place has nothing on it of what was set. How Ansible reaches a host is
+left out: it differs from machine to machine, and changes nothing on the host.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldaisle.plan.model import Facts, SitePlan
+
+MACHINE = ("up_machine", "up_macs")
+"""What the role `up`, which every playbook on a host begins with, knows a machine by."""
 
 
 def record_digest(record: object) -> str:
@@ -76,7 +80,7 @@ def _digest(playbook: str, variables: Mapping[str, Any]) -> str:
     # bmc_firmware_* belongs to the playbook bmc_firmware, not to bmc.
     others = tuple(f"{verb}_" for verb in VERBS if verb.startswith(f"{playbook}_"))
     names = [name for name in variables if name.startswith(f"{playbook}_") and not name.startswith(others)]
-    own = {name: variables[name] for name in names}
+    own = {name: variables[name] for name in (*names, *MACHINE) if name in variables}
     return _of(own)
 
 

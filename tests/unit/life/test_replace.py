@@ -196,3 +196,15 @@ def test_a_new_machine_has_a_new_uuid_and_its_old_host_key_is_forgotten(
     assert found.plan.nodes[0].bmc.settings["machine_uuid"] == uuids[1]
     assert known.read_text() == f"192.0.2.9 {key}\n"
     assert replace("--uuid", uuids[0]).exit_code == 2, "it has left a node"
+
+
+def test_every_play_runs_anew_on_a_new_machine(site: Path) -> None:
+    """Nothing of what was set is on it, whatever the stack remembers of the node; no other node's play runs."""
+    was = play_hosts(open_site(site).plan)
+    move(site, NODE, "repair")
+    assert replace("--serial", "CH-2").exit_code == 0
+    move(site, NODE, "verify", "provision")
+    now = play_hosts(open_site(site).plan)
+    mine = {play for play, hosts in was.items() if NODE in hosts}
+    assert {play for play in mine if now[play][NODE] == was[play][NODE]} == set()
+    assert {host for play in now for host in now[play] if now[play][host] != was[play][host]} == {NODE}
