@@ -11,7 +11,7 @@ from coldaisle.cli.output import AsJson, Site, print_json
 
 if TYPE_CHECKING:
     from coldaisle.cli.node_steps import Person
-    from coldaisle.spec.journal import State, Step
+    from coldaisle.spec.journal import Step
 
 app = typer.Typer(
     help="""
@@ -48,6 +48,7 @@ Seen = Annotated[
     typer.Option("--seen", metavar="[DEVICE=]FILE", help="What a switch sees, as for coldaisle verify cabling."),
 ]
 Unknown = Annotated[bool, typer.Option("--accept-unknown", help="Go on although some parts could not be told.")]
+Evidence = Annotated[str | None, typer.Option("--evidence", metavar="FILE", help="What acceptance has kept.")]
 NoDrain = Annotated[bool, typer.Option("--no-drain", help="Leave its work on it: it is dead, or was drained by hand.")]
 DrainTimeout = Annotated[int, typer.Option("--drain-timeout", min=1, metavar="S", help="How long pods may take to go.")]
 Placed = list[str]
@@ -180,9 +181,7 @@ def accept(  # noqa: PLR0913 - a command's options
     *,
     why: Why,
     who: Who = None,
-    evidence: Annotated[
-        str | None, typer.Option("--evidence", metavar="FILE", help="What acceptance has kept.")
-    ] = None,
+    evidence: Evidence = None,
     accept_unknown: Unknown = False,
     take_over: TakeOver = False,
     as_json: AsJson = False,
@@ -226,7 +225,11 @@ def maintain(  # noqa: PLR0913 - a command's options
 
     Example: coldaisle node maintain h100-pod r01-n05 --why "clean the filters"
     """
-    _out((site, node), "maintenance", _person(who, why), None if no_drain else drain_timeout, as_json=as_json)
+    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+    from coldaisle.cli.node_workload import take_out  # noqa: PLC0415
+
+    drain_s = None if no_drain else drain_timeout
+    _done(take_out(opened(site, node), "maintenance", _person(who, why), drain_s), as_json=as_json)
 
 
 @app.command()
@@ -234,8 +237,9 @@ def repair(  # noqa: PLR0913 - a command's options
     site: Site,
     node: Node,
     *,
-    why: Why,
+    why: Annotated[str | None, typer.Option("--why", help="Why; with --evidence it says so itself.")] = None,
     who: Who = None,
+    evidence: Evidence = None,
     take_over: TakeOver = False,
     no_drain: NoDrain = False,
     drain_timeout: DrainTimeout = 900,
@@ -244,12 +248,21 @@ def repair(  # noqa: PLR0913 - a command's options
     """
     Take a broken node out: drained, no play touches it, and only an acceptance brings it back into service.
 
-    Exit status: 0 done, 2 it cannot go there, 3 somebody else holds it, or pods are left on it.
+    --evidence names a statement that has refused the node (`coldaisle accept`): its parts and findings become the
+    ticket, which is printed and stands in the journal.
+
+    Exit status: 0 done, 2 it cannot go there, 3 somebody else holds it, or pods are left on it, 4 no such statement.
 
     Example: coldaisle node repair h100-pod r01-n05 --why "GPU_SXM_4 missing, RMA 4711"
     """
-    person = _person(who, why, take_over=take_over)
-    _out((site, node), "repair", person, None if no_drain else drain_timeout, as_json=as_json)
+    from coldaisle.cli.node_repair import repair_node  # noqa: PLC0415
+    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+
+    person = _person(who, why or "", take_over=take_over)
+    last = repair_node(opened(site, node), person, evidence, None if no_drain else drain_timeout)
+    if not as_json and "ticket" in last.details:
+        typer.echo(last.details["ticket"])
+    _done(last, as_json=as_json)
 
 
 @app.command("return")
@@ -363,14 +376,6 @@ def retire(  # noqa: PLR0913 - a command's options
         refuse("what becomes of its disks? Give --wipe for each, or --keep-disks, or --absent", ExitCode.INVALID)
     leaving = Leaving(wipe=tuple(wipe), keep_disks=keep_disks, absent=absent)
     _done(retire_node(opened(site, node), _person(who, why, take_over=take_over), leaving), as_json=as_json)
-
-
-def _out(where: tuple[str, str], to: State, person: Person, drain_s: int | None, *, as_json: bool) -> None:
-    """Take a node of a site out of service; its pods have `drain_s` seconds to go, and stay with None."""
-    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
-    from coldaisle.cli.node_workload import take_out  # noqa: PLC0415
-
-    _done(take_out(opened(*where), to, person, drain_s), as_json=as_json)
 
 
 def _person(who: str | None, why: str, *, take_over: bool = False) -> Person:

@@ -39,16 +39,43 @@ def accepted_by(known: Opened, file: str) -> dict[str, str]:
     return {"file": Path(file).name, "sha256": digest}
 
 
-def _require_accepted(known: Opened, file: Path) -> None:
+def refused_by(known: Opened, file: str) -> Mapping[str, Any]:
+    """
+    Return the body of a statement that the site believes, of an acceptance which this node has failed.
+
+    Raises:
+        typer.Exit: the site names no keys (2), or the file is no such statement (4).
+
+    """
+    if known.spec.site.evidence is None:
+        refuse("the site names no keys for its evidence (site.evidence), so none can be believed", ExitCode.INVALID)
+    body = _acceptance(known, Path(file)).body
+    if body.get("result") != "refused":
+        what = f"{file} says that {known.node.name} was not refused: {body.get('result')}"
+        refuse(f"{what}\n  fix:  say --why yourself", ExitCode.CHECK_FAILED)
+    return body
+
+
+def _acceptance(known: Opened, file: Path) -> Statement:
+    """Return the statement of a file that is an acceptance of the node; the command ends with 4 where it is none."""
     node = known.node.name
     try:
         found = open_store(known.spec, signing=False).open(file)
     except EvidenceError as error:
         refuse(str(error), ExitCode.CHECK_FAILED)
-    fix = f"\n  fix:  coldaisle accept {known.plan.name} --node {node}, and name the file that it keeps"
     if found.kind != ACCEPTANCE or node not in found.subjects:
         what = f"{file} is of kind {found.kind} about {', '.join(found.subjects)}, not an acceptance of {node}"
-        refuse(f"{what}{fix}", ExitCode.CHECK_FAILED)
+        refuse(f"{what}{_fix(known)}", ExitCode.CHECK_FAILED)
+    return found
+
+
+def _fix(known: Opened) -> str:
+    return f"\n  fix:  coldaisle accept {known.plan.name} --node {known.node.name}, and name the file that it keeps"
+
+
+def _require_accepted(known: Opened, file: Path) -> None:
+    node, fix = known.node.name, _fix(known)
+    found = _acceptance(known, file)
     if found.body.get("result") != "accepted":
         refuse(f"{file} says that {node} was not accepted: {found.body.get('result')}{fix}", ExitCode.CHECK_FAILED)
     if known.last is not None and found.when < datetime.fromisoformat(known.last.when):

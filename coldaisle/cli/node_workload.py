@@ -17,7 +17,7 @@ from coldaisle.cli.node_steps import step
 from coldaisle.life.journal import LifeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from lightkube import Client
 
@@ -30,7 +30,9 @@ DRAIN_S = 900
 """How long pods may take to go: as long as a wave waits by default."""
 
 
-def take_out(known: Opened, to: State, person: Person, timeout_s: int | None) -> Step:
+def take_out(
+    known: Opened, to: State, person: Person, timeout_s: int | None, details: Mapping[str, Any] | None = None
+) -> Step:
     """
     Take a node out of service, and drain it (not with None); return its last step, which says what had to leave.
 
@@ -40,11 +42,11 @@ def take_out(known: Opened, to: State, person: Person, timeout_s: int | None) ->
         typer.Exit: it is in `to`, and pods are left on it; the message names them, and what they wait for.
 
     """
-    last = step(known, to, person, known.last)
+    last = step(known, to, person, known.last, details)
     if timeout_s is None or known.plan.cluster is None:
         return last
     try:
-        return step(known, to, person, last, {DRAIN: drained(known, person.why, timeout_s)})
+        return step(known, to, person, last, {**last.details, DRAIN: drained(known, person.why, timeout_s)})
     except LifeError as error:
         state = f"{known.node.name} is in {to}, and not drained; run this again, or give --no-drain"
         refuse(f"{error}\n  {state}", ExitCode.COULD_NOT_TELL)

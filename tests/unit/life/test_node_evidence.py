@@ -12,6 +12,7 @@ import typer
 import yaml
 
 from coldaisle.cli.node_evidence import accepted_by, signed_wipe
+from coldaisle.cli.node_repair import repair_node
 from coldaisle.cli.node_steps import Opened, Person, opened
 from coldaisle.evidence import Statement, open_store
 from coldaisle.plan import plan_hash
@@ -94,3 +95,49 @@ def test_the_certificate_of_a_wipe_is_signed(known: Opened) -> None:
     assert (found.statement.kind, found.statement.subjects) == ("wipe", (NODE,))
     assert found.statement.body == {"disks": [{"serial": "S1"}]}
     assert found.statement.when > datetime(2026, 1, 1, tzinfo=UTC)
+
+
+REFUSED = {
+    "result": "refused",
+    "event": "repair",
+    "failures_in_a_row": 3,
+    "phase": "full",
+    "reasons": [
+        {"test": "gpu-state", "what": "nvidia-smi sees 7 of 8 GPUs", "part": {"text": "r01-n01 GPU 3, slot 58:00.0"}},
+        {"test": "dcgm", "what": "GPU 3 does not answer", "part": {"text": "r01-n01 GPU 3, slot 58:00.0"}},
+        {"test": "neighbours", "what": "nobody is heard behind rail0", "part": None},
+    ],
+}
+TICKET = """\
+r01-n01, rack r01, unit {unit}: refused by acceptance (full), 3 times in a row
+- r01-n01 GPU 3, slot 58:00.0: nvidia-smi sees 7 of 8 GPUs (gpu-state); GPU 3 does not answer (dcgm)
+- no part is named: nobody is heard behind rail0 (neighbours)
+evidence: {file}"""
+
+
+def test_a_node_that_failed_three_times_goes_to_repair_with_a_ticket(known: Opened) -> None:
+    """The evidence says why, part by part; ticket and reason stand in the journal, and the drain does not lose them."""
+    file = kept(known, body=REFUSED)
+    last = repair_node(known, Person(ALICE, ""), file, None)
+    assert last.state == "repair"
+    assert last.why == "acceptance failed 3 times in a row: r01-n01 GPU 3, slot 58:00.0"
+    assert last.details["ticket"] == TICKET.format(unit=known.node.rack_unit, file=Path(file).name)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "said"),
+    [
+        ({"body": {"result": "accepted"}}, 4, "was not refused: accepted"),
+        ({"body": REFUSED, "subjects": (OTHER,)}, 4, f"about {OTHER}, not an acceptance of {NODE}"),
+        (None, 2, "why? Say it with --why"),
+    ],
+    ids=["passed", "another's", "nothing"],
+)
+def test_a_ticket_needs_a_refusal_of_this_node(
+    known: Opened, changes: dict[str, object] | None, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody goes to repair by a statement that passed it, or that is about another node; nor without a reason."""
+    with pytest.raises(typer.Exit) as caught:
+        repair_node(known, Person(ALICE, ""), kept(known, **changes) if changes else None, None)
+    printed = capsys.readouterr().err
+    assert (caught.value.exit_code, said in printed) == (code, True), printed
