@@ -27,10 +27,11 @@ from sim.replaced import new_mac, new_name, new_uuid
 from tests.hall.test_life import lldp, node, states
 from tests.hall_cluster import hall_cluster, kubectl, touch
 from tests.hall_sites import Hall, hall
+from tests.simcluster.live_cluster import wait
 
 pytestmark = pytest.mark.drill
 
-NODE, OTHER = "r01-n01", "r01-n03"
+NODE, IPMI, OTHER = "r01-n01", "r01-n02", "r01-n03"
 NEW_GPU = "CDNEW0000042"
 ALICE = "alice@deploy"
 
@@ -105,13 +106,15 @@ def test_a_gpu_from_the_failing_acceptance_back_into_service(clustered: Hall) ->
     before = addresses(floor)
     work_on(floor, NODE)
     hurt(floor, NODE, "gpu-missing", index=3)
-    status, body, _refusal = accept(floor, NODE, "--domain", "gpu")
+    status, body, refusal = accept(floor, NODE, "--domain", "gpu")
     assert status == 4
     assert any("sees 7 of 8 GPUs" in reason["what"] for reason in body["reasons"])
 
-    node(floor, "repair", NODE, "--why", "RMA 4711", "--who", ALICE)
+    said = node(floor, "repair", NODE, "--evidence", refusal, "--why", "RMA 4711", "--who", ALICE)
+    assert f"refused by acceptance (quick), 1 time in a row\n- {NODE} GPU 3, slot 00000000:58:00.0: " in said
     assert cordoned(floor, NODE)
     assert last(floor, NODE).details["drain"] == {"evicted": ["default/train-0"]}
+    assert Path(refusal).name in last(floor, NODE).details["ticket"]
     mend(floor, NODE, "gpu-missing")
     hurt(floor, NODE, "gpu-replaced", index=3, serial=NEW_GPU)
     said = node(floor, "inspect", NODE, code=5)
@@ -162,7 +165,28 @@ def test_a_whole_machine_is_replaced_and_keeps_name_and_address(clustered: Hall)
     node(floor, "replace", OTHER, *parts, "--why", "RMA 4713", "--who", ALICE)
     in_service(floor, OTHER, "RMA 4713 done", plays=(), domains=("host", "gpu"))
     assert addresses(floor) == before
-    assert len(open_site(floor.folder).spec.journal.gone) == 1 + 1 + (1 + 1 + 1 + 8 + DIMMS + 2)
+    left = [step.node for step in open_site(floor.folder).spec.journal.gone.values()]
+    assert left.count(OTHER) == len(("serial", "uuid", "bmc_mac", "mgmt0", "rail0")) + 8 + DIMMS
+
+
+def test_a_retired_node_is_out_of_its_cluster_until_it_is_enrolled(clustered: Hall) -> None:
+    """Its Node is deleted, and what its kubelet would begin with is refused, until a person brings it back."""
+    floor = clustered
+    node(floor, "retire", IPMI, "--keep-disks", "it has none", "--why", "lease ends", "--who", ALICE)
+    assert last(floor, IPMI).details["cluster"] == "deleted, and refused"
+    assert kubectl(floor, "get", "node", IPMI, check=False).returncode == 1
+    wait(lambda: f"{IPMI} is retired; coldaisle node enroll brings it back" in kubelet(floor, IPMI))
+    node(floor, "enroll", IPMI, "--why", "bought back", "--who", ALICE)
+    wait(lambda: f"node/{IPMI} created" in kubelet(floor, IPMI))
+
+
+def kubelet(floor: Hall, name: str) -> str:
+    """Do what the kubelet of a node begins with, by its own name, and return what the API server says."""
+    file = floor.folder.with_name("node.json")
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
+    itself = ("--as", f"system:node:{name}", "--as-group", "system:nodes", "--as-group", "system:authenticated")
+    done = kubectl(floor, *itself, "create", "-f", str(file), check=False)
+    return done.stdout + done.stderr
 
 
 def in_service(floor: Hall, name: str, why: str, *, plays: tuple[str, ...], domains: tuple[str, ...]) -> None:

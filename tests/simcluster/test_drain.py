@@ -9,6 +9,10 @@ import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.drain import MAINTENANCE, Drainer
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster as Api
+from ansible_collections.coldaisle.site.plugins.module_utils.removal import readmit_node, remove_node
+from lightkube import ApiError
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Node
 
 from tests.simcluster.live_cluster import wait
 
@@ -73,3 +77,27 @@ def test_a_budget_is_respected_until_it_yields(cluster: Cluster) -> None:
     events = cluster.get("events", "-n", "default", "--field-selector", f"involvedObject.name={NODE}")["items"]
     assert {"Draining", "InService"} <= {event["reason"] for event in events}
     cluster.kubectl("delete", "node", NODE)
+
+
+def test_a_retired_node_is_refused_by_its_cluster_until_it_is_let_in(cluster: Cluster) -> None:
+    """Its Node is deleted and not made anew, by whomever; others may join, and so may it once a person says so."""
+    client, told = Api(f"file:{cluster.layout.admin_kubeconfig}").client, list[str]()
+
+    def joins(name: str) -> bool:
+        try:
+            client.create(Node(metadata=ObjectMeta(name=name)))
+        except ApiError as error:
+            told.append(str(error))
+            return False
+        client.delete(Node, name)
+        return True
+
+    client.create(Node(metadata=ObjectMeta(name="leaver")))
+    assert remove_node(client, "leaver")
+    wait(lambda: not joins("leaver"))
+    assert "leaver is retired; coldaisle node enroll brings it back" in told[-1]
+    assert joins("stays")
+    assert not remove_node(client, "leaver"), "it is not there any more"
+    assert readmit_node(client, "leaver")
+    wait(lambda: joins("leaver"))
+    assert not readmit_node(client, "leaver")
