@@ -18,10 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-import httpx2
 import yaml
-from lightkube import ApiError, Client
-from lightkube.models.core_v1 import NodeCondition, NodeStatus
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Node
 
@@ -114,28 +111,24 @@ def _layout(plan: SitePlan, state: Path, namespace: str) -> Layout:
 def _beat(layout: Layout, nodes: Iterable[str]) -> None:
     """Make the nodes, say so, and keep those ready that are there until the input ends."""
     use_collection()
-    from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster  # noqa: PLC0415 - needs that path
+    from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError  # noqa: PLC0415 - that path
+    from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster  # noqa: PLC0415
 
-    client = Cluster(f"file:{layout.admin_kubeconfig}").client
+    cluster = Cluster(f"file:{layout.admin_kubeconfig}")
     for name in nodes:
-        client.create(Node(metadata=ObjectMeta(name=name)))
-        _ready(client, name)
+        cluster.client.create(Node(metadata=ObjectMeta(name=name)))
+        cluster.set_conditions(name, _ready())
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while not _ended(sys.stdin):
-        with suppress(httpx2.HTTPError):  # the supervisor starts again what a loaded machine has killed
-            for name in nodes:
-                _ready(client, name)
+        for name in nodes:
+            with suppress(FactError):  # it was retired; or the supervisor starts again what a loaded machine has killed
+                cluster.set_conditions(name, _ready())
 
 
-def _ready(client: Client, name: str) -> None:
-    now = datetime.now(UTC)
-    told = NodeCondition(type="Ready", status="True", lastHeartbeatTime=now, lastTransitionTime=now)
-    try:
-        client.patch(Node.Status, name, Node(status=NodeStatus(conditions=[told])))
-    except ApiError as error:
-        if error.status.code != 404:
-            raise
+def _ready() -> list[dict[str, str]]:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return [{"type": "Ready", "status": "True", "lastHeartbeatTime": now, "lastTransitionTime": now}]
 
 
 def _ended(stream: IO[str]) -> bool:

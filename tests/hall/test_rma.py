@@ -86,9 +86,9 @@ def mend(floor: Hall, name: str, fault: str) -> None:
 def work_on(floor: Hall, name: str) -> None:
     """Put a pod on a node that runs until it is evicted."""
     container = {"name": "c", "image": "registry.k8s.io/pause:3.10.1"}
-    spec = {"nodeName": name, "containers": [container], "terminationGracePeriodSeconds": 0}
+    spec: dict[str, Any] = {"nodeName": name, "containers": [container], "terminationGracePeriodSeconds": 0}
+    spec["automountServiceAccountToken"] = False
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-0"}, "spec": spec}
-    manifest["spec"] |= {"automountServiceAccountToken": False}
     file = floor.folder.with_name("pod.json")
     file.write_text(json.dumps(manifest))
     kubectl(floor, "create", "serviceaccount", "default", check=False)
