@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -97,6 +98,12 @@ def test_a_retired_node_is_refused_by_its_cluster_until_it_is_let_in(cluster: Cl
     wait(lambda: not joins("leaver"))
     assert "leaver is retired; coldaisle node enroll brings it back" in told[-1]
     assert joins("stays")
+    itself = ("--as=system:node:leaver", "--as-group=system:nodes", "--as-group=system:authenticated")
+    lease = {"metadata": {"name": "leaver", "namespace": "kube-node-lease"}, "spec": {"holderIdentity": "leaver"}}
+    lease |= {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        cluster.kubectl(*itself, "create", "-f", "-", stdin=json.dumps(lease))
+    assert "leaver is retired" in refused.value.stderr
     assert not remove_node(client, "leaver"), "it is not there any more"
     assert readmit_node(client, "leaver")
     wait(lambda: joins("leaver"))
