@@ -99,7 +99,10 @@ def test_a_retired_node_is_refused_by_its_cluster_until_it_is_let_in(cluster: Cl
     assert "leaver is retired; coldaisle node enroll brings it back" in told[-1]
     assert joins("stays")
     itself = ("--as=system:node:leaver", "--as-group=system:nodes", "--as-group=system:authenticated")
-    lease = {"metadata": {"name": "leaver", "namespace": "kube-node-lease"}, "spec": {"holderIdentity": "leaver"}}
+    lease: dict[str, Any] = {
+        "metadata": {"name": "leaver", "namespace": "kube-node-lease"},
+        "spec": {"holderIdentity": "leaver"},
+    }
     lease |= {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
     with pytest.raises(subprocess.CalledProcessError) as refused:
         cluster.kubectl(*itself, "create", "-f", "-", stdin=json.dumps(lease))
