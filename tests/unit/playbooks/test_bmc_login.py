@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi_session import VENDORS
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CONNECTIONS, connection
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import (
     change_record,
@@ -92,7 +93,7 @@ def test_b2_vendor_chooses_the_order_and_errors_tell_the_tool(serve_ipmi: Serve,
     notes = tmp_path / "notes"
     login(serve_ipmi(notes=str(notes)), vendor="Cisco").close()
     assert notes.read_text() == "suite 3\n"
-    assert VENDORS["cisco"].suites == (3, 17)
+    assert habits_of(Identity("cisco")).ipmi_suites == (3, 17)
     with pytest.raises(BmcError, match=r"no-privilege: .*suite 3 as administrator.*as operator.*\(pyghmi \d+\.\d+"):
         login(serve_ipmi(max_privilege=2), vendor="cisco")
 

@@ -26,7 +26,7 @@ class Habits:
     `not_hosts` are beginnings of names of systems that are a part of the machine. `busy` and `post` are words of
     answers after which the same is asked again: for some seconds, or until power-on self-test is over. `elsewhere`
     are words after which the other of system and settings resource is tried. `etag_forms` are sent in this order as
-    long as a BMC answers that the tag is wrong or missing.
+    long as a BMC answers that the tag is wrong or missing. `ipmi_suites` and `ipmi_privileges` are tried in this order.
     """
 
     not_hosts: tuple[str, ...] = ()
@@ -45,6 +45,8 @@ class Habits:
     boot_apply_time: bool = False
     media_devices: str = ""
     media_boot_attributes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ipmi_suites: tuple[int, ...] = (17, 3)
+    ipmi_privileges: tuple[str, ...] = ("administrator", "operator")
 
 
 @dataclass(frozen=True)

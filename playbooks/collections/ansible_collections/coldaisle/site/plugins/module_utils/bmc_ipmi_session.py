@@ -8,11 +8,12 @@ So each suite is a login of its own. A wrong password ends it at once: more logi
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Habits, Identity
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of, vendor_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import change_record, read_record, record_path
 from pyghmi.exceptions import PyghmiException
 from pyghmi.ipmi.private.session import Session
@@ -29,18 +30,6 @@ RAKP2_HASH_AT = 40
 """Where the BMC's hash begins in its second message of the login (table 13-12)."""
 
 HASH_BYTES = {256: 32, 1: 20}
-
-
-@dataclass(frozen=True)
-class Options:
-    """In which order a vendor's BMCs are asked for suites and privileges."""
-
-    suites: tuple[int, ...] = (17, 3)
-    privileges: tuple[str, ...] = ("administrator", "operator")
-
-
-VENDORS = {"cisco": Options(suites=(3, 17)), "any": Options()}
-"""Cisco UCS: suite 3 is the best that it has, and its logins end at the privilege (ipmitool's issue 376)."""
 
 
 class _LoginError(Exception):
@@ -87,7 +76,7 @@ _KINDS = {suite: type(f"Suite{suite}", (SuiteSession,), {"hash_name": name}) for
 
 def open_session(access: Access, vendor: str = "any") -> Session:
     """
-    Log in with the suite and privilege that worked the last time, else with each of the vendor's order.
+    Log in with the suite and privilege that worked the last time, else with each in the order of the quirk table.
 
     Raises:
         BmcError: none worked, or the BMC does not know user or password.
@@ -96,7 +85,7 @@ def open_session(access: Access, vendor: str = "any") -> Session:
     place = record_path("ipmi", access.address)
     failed: list[str] = []
     lower = False
-    pairs = _pairs(read_record(place), VENDORS.get(vendor.lower(), VENDORS["any"]))
+    pairs = _pairs(read_record(place), habits_of(Identity(vendor_of(vendor))))
     for suite, privilege in pairs:
         if privilege != pairs[0][1] and not lower:
             continue
@@ -113,10 +102,10 @@ def open_session(access: Access, vendor: str = "any") -> Session:
     raise login_error("; ".join(failed))
 
 
-def _pairs(remembered: dict[str, Any], options: Options) -> list[tuple[int, str]]:
-    """Return suites and privileges as they are tried: the remembered pair, then the vendor's order."""
+def _pairs(remembered: dict[str, Any], habits: Habits) -> list[tuple[int, str]]:
+    """Return suites and privileges as they are tried: the remembered pair, then the BMC's order."""
     first = (remembered.get("suite"), remembered.get("privilege"))
-    pairs = [(suite, privilege) for privilege, suite in itertools.product(options.privileges, options.suites)]
+    pairs = [(suite, privilege) for privilege, suite in itertools.product(habits.ipmi_privileges, habits.ipmi_suites)]
     return sorted(pairs, key=lambda pair: pair != first)
 
 

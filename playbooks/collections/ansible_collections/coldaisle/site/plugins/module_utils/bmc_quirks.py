@@ -17,6 +17,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import H
 VENDORS = {
     "dell": "dell", "hpe": "hpe", "hewlett": "hpe", "supermicro": "supermicro", "super micro": "supermicro",
     "lenovo": "lenovo", "nvidia": "nvidia", "american megatrends": "ami", "ami": "ami", "openbmc": "openbmc",
+    "cisco": "cisco",
 }  # fmt: skip
 """Vendors by a word of what BMCs call themselves; the first word that fits decides."""
 
@@ -167,6 +168,13 @@ TABLE: tuple[Quirk, ...] = (
         "The firmware's mode is a BIOS attribute, whose name carries a number",
         "Supermicro Redfish Reference Guide, BIOS configuration",
         vendor="supermicro",
+    ),
+    Quirk(
+        "older-suite-first",
+        {"ipmi_suites": (3, 17)},
+        "Cipher suite 3 is the best that Cisco UCS has, and its logins end at the privilege",
+        "ipmitool, issue 376",
+        vendor="cisco",
     ),
 )  # fmt: skip
 """General rows before those of a vendor, so that the vendor's win where both set one thing."""
