@@ -32,6 +32,8 @@ class Machine:
     """By the name of each chassis, its resources: `Chassis`, `Power`, `EnvironmentMetrics`."""
     links: bool = True
     etag: str | None = None
+    reads: list[str] = field(default_factory=list)
+    """Paths that were asked for."""
     patches: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     resets: list[str] = field(default_factory=list)
     refuses_while_off: bool = False
@@ -116,6 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # the library's name
+        self.machine.reads.append(self.path.rstrip("/"))
         found = self.machine.resource(self.path)
         if self._is_let_in():
             self._answer(200 if found else 404, found or {})

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, reach_power
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import connect, read_bmc
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import connect, read_bmc, read_over
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
 
-from tests.unit.playbooks.fake_redfish import PASSWORD, SYSTEM, USER, Machine, serve
+from tests.unit.playbooks.fake_redfish import PASSWORD, ROOT, SYSTEM, USER, Machine, serve
 
 Login = Callable[..., RedfishBmc]
 
@@ -61,6 +61,23 @@ def test_override_is_set_for_good_and_read_back(login: Login) -> None:
     assert machine.patches == [(SYSTEM, {"Boot": sent})]
     assert machine.resets == ["On"]
     assert settle_bmc(bmc, {"boot_order": "pxe", "power": "on"}, 5, check=False) == []
+
+
+def test_a_bmc_is_asked_again_only_after_a_change_or_a_pause(login: Login) -> None:
+    """A login reads root, systems and system; the system is read anew after each change and each wait."""
+    facts = {"boot_order": "pxe", "power": "on"}
+    machine = Machine(boot=dict(OVERRIDE))
+    bmc = login(machine)
+    settle_bmc(bmc, facts, 5, check=False)
+    read_over(bmc, facts, {}, {})
+    assert machine.reads == [ROOT, f"{ROOT}/Systems", SYSTEM, SYSTEM, SYSTEM]
+    machine.power = "Off"
+    bmc.look_again()
+    assert bmc.power() == "off"
+    again = login(machine)
+    machine.reads.clear()
+    assert settle_bmc(again, {"boot_order": "pxe"}, 5, check=False) == []
+    assert machine.reads == []
 
 
 def test_supermicro_gets_the_mode_with_the_target(login: Login) -> None:

@@ -58,6 +58,9 @@ class Bmc(Protocol):
     def close(self) -> None:
         """End what the login holds on the BMC."""
 
+    def look_again(self) -> None:
+        """Take nothing for known that was read over this login: time has passed in which it may have changed."""
+
     def machine_uuid(self) -> str:
         """Return the UUID of the machine that it belongs to, in lower case."""
 
@@ -158,9 +161,15 @@ def reach_power(bmc: Bmc, state: str, timeout_s: float) -> None:
                 f"the BMC took the command, but power is not {state} after {timeout_s:g} s",
                 "the BMC's event log, power feeds, and whether something else holds the power of this node",
             )
-        time.sleep(POLL_S)
+        pause(bmc, POLL_S)
     if state == "off":
-        time.sleep(SETTLE_AFTER_OFF_S)
+        pause(bmc, SETTLE_AFTER_OFF_S)
+
+
+def pause(bmc: Bmc, for_s: float) -> None:
+    """Let some time pass, after which the BMC is asked anew."""
+    time.sleep(for_s)
+    bmc.look_again()
 
 
 def retried(call: Callable[[], Answer]) -> Answer:

@@ -6,11 +6,10 @@ import contextlib
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import service_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import logged_in
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_firmware import Updater, Wanted
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_images import check_image
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import power_of
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import refuse_another
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import see_machine
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_slots import CONNECTIONS, connection
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_turns import turn
 
@@ -23,13 +22,11 @@ def settle_firmware(params: dict[str, Any], *, check: bool) -> list[dict[str, st
     Bring a BMC's firmware to the wanted versions; return what did not fit at first.
 
     Raises:
-        BmcError: as `refuse_another`, `different`, `check_image`, `turn`, `power_of` and `Updater.update`.
+        BmcError: as `see_machine`, `different`, `check_image`, `turn`, `power_of` and `Updater.update`.
         FactError: the credentials cannot be read.
 
     """
-    if params.get("machine"):
-        with logged_in(params) as bmc:
-            refuse_another(bmc, params["machine"])
+    see_machine(params, params.get("machine") or {})
     wanted = [Wanted(it["name"], it["version"], it["image"], it.get("target")) for it in params["items"]]
     digests = {it["image"]: it["sha256"] for it in params["items"]}
     with contextlib.closing(service_of(params)) as service:

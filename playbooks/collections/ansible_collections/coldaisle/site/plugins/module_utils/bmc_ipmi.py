@@ -49,6 +49,9 @@ class IpmiBmc:
         """End the session: a BMC holds few, and keeps one that is left behind for a minute."""
         self._session.logout()
 
+    def look_again(self) -> None:
+        """Do nothing: every question goes to the BMC."""
+
     def sensors(self) -> Iterator[Any]:
         """Yield pyghmi's readings of all sensors that the BMC describes."""
         yield from self._told(lambda: list(self._library().get_sensor_data()))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import sushy
 import sushy.auth
-import sushy.connector
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, Inventory, Setting
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_bios import BiosSettings
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_boot import BootSettings
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_connector import OnceConnector, connector_of, url_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_inventory import read_inventory
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_limits import Limit, find_limit
@@ -28,19 +28,12 @@ class RedfishBmc:
 
     def __init__(self, access: Access) -> None:
         """Connect, and find the one system of this BMC, and whose it is."""
-        url = access.address if "://" in access.address else f"https://{access.address}"
-        connector = sushy.connector.Connector(
-            url,
-            verify=access.ca_file or True,
-            default_request_timeout=access.timeout_s,
-            connect_timeout=access.timeout_s / 2,
-            server_side_retries=1,
-        )
+        connector = connector_of(access, OnceConnector)
+        self._connector = connector
         self._wire = Wire(connector, habits_of(Identity()))
         asked = self._wire.asked
-        self._root = asked(
-            lambda: sushy.Sushy(url, connector=connector, auth=sushy.auth.BasicAuth(access.username, access.password))
-        )
+        auth = sushy.auth.BasicAuth(access.username, access.password)
+        self._root = asked(lambda: sushy.Sushy(url_of(access), connector=connector, auth=auth))
         systems = asked(lambda: self._root.get_system_collection().members_identities)
         host, self._baseboards = _host_of([str(path) for path in systems], self._wire.habits.not_hosts)
         self._system = asked(lambda: self._root.get_system(host))
@@ -53,7 +46,11 @@ class RedfishBmc:
 
     def close(self) -> None:
         """Close the connection."""
-        self._wire.connector.close()
+        self._connector.close()
+
+    def look_again(self) -> None:
+        """Take nothing for known that was read before."""
+        self._connector.look_again()
 
     def machine_uuid(self) -> str:
         """Return the UUID of the machine."""
@@ -61,9 +58,7 @@ class RedfishBmc:
 
     def power(self) -> str:
         """Return `on` or `off`; a machine on its way is not there yet."""
-        self._wire.asked(lambda: self._system.refresh(force=True))
-        state = self._system.power_state
-        return state.value.lower() if state else "unknown"
+        return str(self._wire.get(self._system.path).body.get("PowerState") or "unknown").lower()
 
     def set_power(self, state: str) -> None:
         """Ask for a power state."""

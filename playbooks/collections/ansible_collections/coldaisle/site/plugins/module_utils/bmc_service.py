@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
-import sushy.connector
 import sushy.exceptions
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, retried
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_connector import connector_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Identity
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_wire import asked
@@ -36,13 +36,7 @@ class Service:
 
     def __init__(self, access: Access) -> None:
         """Prepare the connection; the first request logs in."""
-        self._connector = sushy.connector.Connector(
-            access.address if "://" in access.address else f"https://{access.address}",
-            verify=access.ca_file or True,
-            default_request_timeout=access.timeout_s,
-            connect_timeout=access.timeout_s / 2,
-            server_side_retries=1,
-        )
+        self._connector = connector_of(access)
         self._connector.set_http_basic_auth(access.username, access.password)
 
     def close(self) -> None:

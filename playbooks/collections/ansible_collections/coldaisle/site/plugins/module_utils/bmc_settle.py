@@ -8,8 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Bmc, BmcError, reach_power, retried
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import IDENTITY, read_fact, with_settings
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc import (
+    Bmc,
+    BmcError,
+    pause,
+    reach_power,
+    retried,
+)
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import (
+    IDENTITY,
+    logged_in,
+    read_fact,
+    with_settings,
+)
 from ansible_collections.coldaisle.site.plugins.module_utils.facts import rule_of
 from ansible_collections.coldaisle.site.plugins.module_utils.rules import fits as same
 
@@ -69,9 +80,12 @@ def settle_bmc(  # noqa: PLR0913 - a login, what is wanted, and how far to go
     return changes
 
 
-def refuse_another(bmc: Bmc, planned: Mapping[str, str]) -> None:
+NOTHING = "nothing was changed"
+
+
+def refuse_another(bmc: Bmc, planned: Mapping[str, str], done: str = NOTHING) -> None:
     """
-    Stop before anything is set where the BMC belongs to another machine than the planned one.
+    Stop before anything is set where the BMC belongs to another machine than the planned one; `done` goes with it.
 
     Raises:
         BmcError: it does, or does not tell to which.
@@ -82,9 +96,23 @@ def refuse_another(bmc: Bmc, planned: Mapping[str, str]) -> None:
         if not same(rule_of(name), planned[name], seen):
             raise BmcError(
                 "another-machine",
-                f"{name} is {seen}, planned {planned[name]}; nothing was changed",
+                f"{name} is {seen}, planned {planned[name]}; {done}",
                 "the cable of the BMC, the lease or address of both, and serial and uuid in hardware.yaml",
             )
+
+
+def see_machine(params: Mapping[str, Any], machine: Mapping[str, str], done: str = NOTHING) -> None:
+    """
+    Log in, and stop where the BMC belongs to another machine than the planned one, if anything is planned of that.
+
+    Raises:
+        BmcError: as `refuse_another`, or nobody is let in.
+        FactError: the credentials cannot be read.
+
+    """
+    if machine:
+        with logged_in(dict(params)) as bmc:
+            refuse_another(bmc, machine, done)
 
 
 def _stage(bmc: Bmc, planned: Mapping[str, str], terms: _Terms) -> list[Change]:
@@ -167,4 +195,4 @@ def _wait_applied(bmc: Bmc, staged: list[Change], terms: _Terms) -> None:
             where = "the BMC's jobs and event log, and whether the machine hangs in its self-test"
             raise BmcError("not-applied", f"{what}, {terms.apply_timeout_s:g} s after the machine was turned on", where)
         if left:
-            time.sleep(min(APPLY_POLL_S, bmc_module.POLL_S * APPLY_POLL_S))
+            pause(bmc, min(APPLY_POLL_S, bmc_module.POLL_S * APPLY_POLL_S))
