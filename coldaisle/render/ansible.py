@@ -204,6 +204,7 @@ def _bmc_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     found: Vars = {"bmc_access": access, "read_bmc_access": access}
     if node.bmc.default_credentials:
         found["bmc_accounts_default"] = node.bmc.default_credentials
+        found |= {"bmc_accounts_machine": machine} if (machine := _machine(node)) else {}
     if pool.firmware:
         # A rack is what a bad update may take down, and no more.
         items = [{key: value for key, value in asdict(item).items() if value is not None} for item in pool.firmware]
@@ -291,4 +292,6 @@ def _files(folder: Path) -> list[Path]:
 def _roles_of(playbook: Path) -> list[str]:
     plays = yaml.safe_load(playbook.read_text(encoding="utf-8"))
     roles = [role for play in plays for role in play.get("roles", [])]
-    return [role if isinstance(role, str) else str(role["role"]) for role in roles]
+    imports = [task.get("ansible.builtin.import_role") for play in plays for task in play.get("tasks", [])]
+    named = [role if isinstance(role, str) else str(role["role"]) for role in roles]
+    return [*named, *(str(role["name"]) for role in imports if role)]

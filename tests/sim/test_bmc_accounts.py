@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.testing import patch_module_args
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc as bmc_module
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts import RESCUE, Accounts, rotate
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts_ipmi import IpmiAccounts
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts_login import rotate_and_see
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts_redfish import RedfishAccounts
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import record_path
+from ansible_collections.coldaisle.site.plugins.modules import bmc
 
 from sim.bmc.accounts import LOCKOUT_THRESHOLD
 from sim.bmc.board import Board
@@ -165,6 +169,49 @@ def test_old_account_stays_where_the_new_login_is_not_proved(hall: Hall, monkeyp
         rotate(RedfishAccounts, hall.old, hall.managed)
     monkeypatch.undo()
     assert hall.board.accounts.lets_in("root", DEFAULT)
+
+
+def by_reference(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the access options of a module for a BMC, with both logins in the environment."""
+    for prefix, access in (("DEFAULT", hall.old), ("MANAGED", hall.managed)):
+        monkeypatch.setenv(f"{prefix}_USERNAME", access.username)
+        monkeypatch.setenv(f"{prefix}_PASSWORD", access.password)
+    references = {"credentials": "env:MANAGED", "default_credentials": "env:DEFAULT"}
+    return {"address": hall.old.address, "protocol": "redfish", "ca_file": None, "timeout_s": 5.0, **references}
+
+
+def test_after_a_rotation_the_managed_account_tells_whose_bmc_it_is(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any BMC takes the default account, another machine's too: whose it is, is seen anew, and what was done told."""
+    params, other = by_reference(hall, monkeypatch), {"machine_uuid": "00000000-0000-4000-8000-000000000000"}
+    assert rotate_and_see(params, other, check=True)
+    with pytest.raises(BmcError, match=r"another-machine: .*; nothing but its accounts was changed"):
+        rotate_and_see(params, other, check=False)
+    assert hall.board.lets_in(hall.managed.username, MANAGED)
+    with pytest.raises(BmcError, match=r"another-machine: .*; nothing was changed"):
+        rotate_and_see(params, other, check=False)
+    assert rotate_and_see(params, {}, check=False) == []
+
+
+def test_one_module_lets_the_managed_account_in_and_settles(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Check mode tells the steps of the account alone; then one call rotates, turns on and reads back, once."""
+    options = by_reference(hall, monkeypatch) | {"facts": {"power": "on"}}
+
+    def told(**more: bool) -> dict[str, Any]:
+        with patch_module_args(options | more), pytest.raises(SystemExit):
+            bmc.main()
+        answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return answer
+
+    would, done, again = told(_ansible_check_mode=True), told(), told()
+    assert (would["changed"], would["changes"], would["steps"]) == (True, [], done["steps"][: len(would["steps"])])
+    assert (done["changed"], done["facts"]) == (True, {"power": "on"})
+    assert [change["fact"] for change in done["changes"]] == ["power"]
+    assert (again["changed"], again["steps"], again["changes"]) == (False, [], [])
+    assert MANAGED not in str((would, done, again))
 
 
 def test_check_mode_says_what_would_be_done_and_does_nothing(hall: Hall) -> None:

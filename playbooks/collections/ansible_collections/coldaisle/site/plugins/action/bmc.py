@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from ansible_collections.coldaisle.site.plugins.plugin_utils.here import HereAction, preload
 
-preload("modules.bmc", "module_utils.bmc_redfish", "module_utils.bmc_ipmi")
+preload(
+    "modules.bmc",
+    "module_utils.bmc_redfish",
+    "module_utils.bmc_ipmi",
+    "module_utils.bmc_accounts_redfish",
+    "module_utils.bmc_accounts_ipmi",
+)
 
 
 class ActionModule(HereAction):

@@ -12,6 +12,7 @@ description:
     machine that it turns on anyway, and else only with I(may_reset).
   - Sets the first network port of the boot order, the boot override and virtual media by Redfish.
   - Sets the power limit of its chassis by Redfish, and reads it back; a BMC without one is an error.
+  - With I(default_credentials) it first lets in the managed account, as M(coldaisle.site.bmc_accounts) does.
   - Takes the lease of the node's power; a node that another run or a maintenance holds is refused, with its holder.
   - Runs on the deploy host, with sushy and pyghmi there.
 options:
@@ -24,6 +25,12 @@ options:
         device and C(once); C(virtual_media), the URL of an image or C(none).
     type: dict
     required: true
+  default_credentials:
+    description: >-
+      Where the user and password are read from that the BMC came with, in the same forms. Empty where nobody rotates
+      them.
+    type: str
+    default: ""
   may_reset:
     description: Whether a machine that is on may be turned off and on to apply firmware settings.
     type: bool
@@ -71,6 +78,11 @@ changes:
   returned: always
   type: list
   elements: dict
+steps:
+  description: What was done to the BMC's accounts, or would be, in words.
+  returned: success
+  type: list
+  elements: str
 facts:
   description: The facts of the system as they were read over the same login after all was set; none in check mode.
   returned: success
@@ -87,9 +99,11 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError, text_of
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts_login import rotate_and_see
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import (
     ACCESS_OPTIONS,
     BESIDE,
+    IDENTITY,
     logged_in,
     read_over,
 )
@@ -126,12 +140,24 @@ def _settled(
         return changes, seen
 
 
+def _done(
+    params: dict[str, Any], planned: dict[str, str], *, check: bool
+) -> tuple[list[str], list[dict[str, Any]], dict[str, Any]]:
+    """Let the managed account in, then settle; return what was done for the account, and what `_settled` returns."""
+    machine = {name: planned[name] for name in IDENTITY if name in planned}
+    steps = rotate_and_see(params, machine, check=check) if params["default_credentials"] else []
+    if check and steps:  # the managed account does not let us in yet
+        return steps, [], {}
+    return steps, *_settled(params, planned, check=check)
+
+
 def main() -> None:
     """Settle one BMC."""
     module = AnsibleModule(
         argument_spec={
             **ACCESS_OPTIONS,
             "facts": {"type": "dict", "required": True},
+            "default_credentials": {"type": "str", "default": "", "no_log": False},
             "power_timeout_s": {"type": "float", "default": 60.0},
             "apply_timeout_s": {"type": "float", "default": 1200.0},
             "may_reset": {"type": "bool", "default": False},
@@ -142,17 +168,21 @@ def main() -> None:
     params = module.params
     planned = {name: text_of(value) for name, value in params["facts"].items()}
     try:
-        changes, seen = _settled(params, planned, check=module.check_mode)
+        steps, changes, seen = _done(params, planned, check=module.check_mode)
     except (BmcError, FactError) as error:
         module.fail_json(msg=f"BMC {params['address']} ({params['protocol']}): {error}")
     before = "".join(f"{change['fact']} = {change['seen']}\n" for change in changes)
-    after = "".join(f"{change['fact']} = {change['planned']}\n" for change in changes)
+    after = "".join([f"{it}\n" for it in steps] + [f"{it['fact']} = {it['planned']}\n" for it in changes])
     pending = [change["fact"] for change in changes if change.get("pending")]
     if pending:
         module.warn(f"{', '.join(pending)}: asked for, in force after a reset of the machine (may_reset allows it)")
-    changed = any(change.get("sent", True) for change in changes)
     module.exit_json(
-        changed=changed, changes=changes, pending=pending, facts=seen, diff={"before": before, "after": after}
+        changed=bool(steps) or any(change.get("sent", True) for change in changes),
+        steps=steps,
+        changes=changes,
+        pending=pending,
+        facts=seen,
+        diff={"before": before, "after": after},
     )
 
 

@@ -17,13 +17,19 @@ from typing import Any, ClassVar
 
 from ansible.module_utils.testing import patch_module_args
 from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import filter_loader
 from ansible_collections.coldaisle.site.plugins.plugin_utils.who import with_owner
 
 PLUGINS = "ansible_collections.coldaisle.site.plugins"
 
 
 def preload(*names: str) -> None:
-    """Import what a module will need; where a library is missing, the module says so when it is asked."""
+    """
+    Import what a module will need; where a library is missing, the module says so when it is asked.
+
+    Ansible's filters are loaded too: it would do so in each process, at the first template that has one.
+    """
+    filter_loader.get("default")
     for name in names:
         with contextlib.suppress(ImportError):
             import_module(f"{PLUGINS}.{name}")
