@@ -119,21 +119,25 @@ def _round(  # noqa: PLR0913 - what one reading depends on
     hands: Hands, policy: Policy, kept: Kept, nodes: frozenset[str], *, apply: bool, bmc_log: bool
 ) -> tuple[Kept, Round]:
     """Read, decide and, when asked, do it, until nothing more may be done without another reading."""
-    from coldaisle.cli.health_actions import show_in_cluster  # noqa: PLC0415
+    from coldaisle.cli.health_cluster import Api, ask, write  # noqa: PLC0415
     from coldaisle.cli.health_collect import collect, in_maintenance, wanted_of  # noqa: PLC0415
     from coldaisle.cli.health_files import Kept as Keep  # noqa: PLC0415
+    from coldaisle.health.shown import taken_over  # noqa: PLC0415
     from coldaisle.health.tick import tick  # noqa: PLC0415
 
+    api = ask(hands.plan) if apply else Api()
     down = in_maintenance(hands.plan)
     read = collect(hands.plan, wanted_of(hands.plan, nodes - down, bmc_log=bmc_log), kept)
     readings = [it.reading for it in read.values()]
-    state, decision = tick(kept.state, readings, time.time(), policy, hands.site, down)
+    whole = {it.node for it in readings if it.complete}
+    before = replace(kept.state, conditions=taken_over(kept.state.conditions, api.board, whole))
+    state, decision = tick(before, readings, time.time(), policy, hands.site, down)
     found = Round(decision, notes={name: it.notes for name, it in read.items() if it.notes})
     after = Keep(state, {**kept.cursors, **{name: it.cursors for name, it in read.items()}})
     if not apply:
         return after, found
     after = _act(hands, policy, after, found, down)
-    failed = show_in_cluster(hands.plan, decision.conditions, time.time())
+    failed = write(api, decision.conditions, time.time())
     found.notes |= {"cluster": tuple(failed)} if failed else {}
     return after, found
 
