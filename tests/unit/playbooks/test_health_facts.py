@@ -15,6 +15,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster
 from lightkube.resources.core_v1 import Node
 
 from coldaisle.health.parsers.kernel import marks
+from coldaisle.health.readings import Cursors, Wanted, read_node
+from sim.light.disks import write_disk
+from sim.measures import DISK_MB_S
 from tests.unit.playbooks.tree_redfish import ROOT, Tree, at, collection, serve_tree
 
 XID = "NVRM: Xid (PCI:0000:58:00): 79, GPU has fallen off the bus."
@@ -169,3 +172,16 @@ def test_disks_tell_what_was_counted_and_what_drives_log(tmp_path: Path, monkeyp
         "media_errors": 7,
         "percent_used": 3,
     }
+
+
+def test_a_light_hosts_drive_looks_slow_when_its_fault_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the files that its kernel would have; once the fault is taken back its counters are those of a new start."""
+    monkeypatch.setattr(disk_facts, "BLOCK", tmp_path)
+    told, before = [], Cursors()
+    for rate in (DISK_MB_S, DISK_MB_S / 10, DISK_MB_S):
+        write_disk(tmp_path, {"host": "r01-n01", "disk_mb_s": rate})
+        facts = {"disk_health": str(disk_facts.FACTS["disk_health"].read(""))}
+        read = read_node(Wanted("r01-n01", 0, "", bmc=False), (facts, {}), (0.0, 1.0), before, {})
+        told.append([(it.kind, it.code) for it in read.reading.events])
+        before = read.cursors
+    assert told == [[], [("disk", "slow")], []]
