@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sim.fault_records import active_faults
-from sim.light import FLOOR, light_command
+from sim.light import BLOCK, FLOOR, light_command
+from sim.light.disks import write_disk
 from sim.machines import GUEST_DISKS, Machine, container_command, guest_command
 from sim.mounts import is_mounted
 from sim.processes import ProcessGroups
@@ -163,6 +164,7 @@ def write_hardware(machine: Machine, record: dict[str, Any]) -> None:
     # Written in place: a container sees the folder, and a guest's QEMU keeps the disk open.
     (machine.path / "hardware/hardware.json").write_bytes(text)
     if machine.kind == "light" and "address" in record:
+        write_disk(machine.path / BLOCK, record)
         # What a program that talks to other hosts asks of them: a light host sees this folder.
         (machine.path.parent / FLOOR).mkdir(exist_ok=True)
         (machine.path.parent / FLOOR / f"{record['address']}.json").write_bytes(text)

@@ -11,6 +11,9 @@ from coldaisle.acceptance.records import Phase, Reason, Result
 
 BODY_VERSION = "1"
 
+AFTER_STEP = "after_step"
+"""Key of evidence: the number of the node's step in the journal that the run came after, 0 where it has none."""
+
 
 def body_of(outcome: NodeOutcome, results: Sequence[Result], phase: Phase) -> dict[str, Any]:
     """Return the body of `acceptance` evidence of one node."""

@@ -179,6 +179,7 @@ def _run(asked: _Asked, wanted: Selection, steps: tuple[Step, ...], html: Path |
         asked.who or getpass.getuser(),
         datetime.now(UTC),
         strict=asked.strict,
+        steps={node: step.step for node, step in asked.spec.journal.last.items()},
     )
     done = run.carry_out(steps)
     if html is not None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from coldaisle.acceptance import NodeOutcome, Output, Phase, Result, Step, body_of, failures_in_a_row, judge, outcomes
+from coldaisle.acceptance.body import AFTER_STEP
 from coldaisle.acceptance.parsers import PARSERS, Parser
 from coldaisle.acceptance.records import CannotTellError, Fault, Reading, Reason, Where
 from coldaisle.acceptance.wire import read_outputs, role_variables
@@ -56,7 +57,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of acceptance on a site, by whom and when. `strict` takes a figure without a limit for no pass."""
+    """
+    One run of acceptance on a site, by whom and when.
+
+    `strict` takes a figure without a limit for no pass. `steps` are the numbers of the nodes' last steps in the site's
+    journal: evidence names the one that it comes after, since times are those of a clock that may be set.
+    """
 
     site: str
     plan: SitePlan
@@ -65,6 +71,7 @@ class Run:
     who: str
     when: datetime
     strict: bool = False
+    steps: Mapping[str, int] = field(default_factory=dict)
 
     def carry_out(self, steps: Sequence[Step]) -> Done:
         """Run the steps on the hosts, judge what they printed, and keep a signed statement of each node."""
@@ -78,8 +85,9 @@ class Run:
         like = {node.name: node.system for node in self.plan.nodes}
         results = judge(steps, outputs, like, parsers())
         results = tuple(_strictly(result) for result in results) if self.strict else results
-        found = outcomes(results, self._before())
-        files, unkept = self._keep(found, results)
+        before = self._before()
+        found = outcomes(results, {node: failures_in_a_row(bodies) for node, bodies in before.items()})
+        files, unkept = self._keep(found, results, {node: _run_of(bodies[-1]) for node, bodies in before.items()})
         return Done(
             site=self.plan.name,
             plan=plan_hash(self.plan),
@@ -92,15 +100,21 @@ class Run:
             problems=(*problems, *unkept),
         )
 
-    def _before(self) -> dict[str, int]:
-        """Return how often in a row each node has failed, by its evidence; what cannot be believed does not count."""
+    def _before(self) -> dict[str, list[Mapping[str, Any]]]:
+        """
+        Return the evidence of each node, the oldest first; what cannot be believed is left out.
+
+        Its order is that of the runs: a clock that was set back would put the newest before the others.
+        """
         bodies: dict[str, list[Mapping[str, Any]]] = {}
         for one in self.store.read():
             if one.statement is not None and one.statement.kind == KIND:
                 bodies.setdefault(one.statement.subjects[0], []).append(one.statement.body)
-        return {node: failures_in_a_row(found) for node, found in bodies.items()}
+        return {node: sorted(found, key=_run_of) for node, found in bodies.items()}
 
-    def _keep(self, found: Sequence[NodeOutcome], results: Sequence[Result]) -> tuple[tuple[Path, ...], list[str]]:
+    def _keep(
+        self, found: Sequence[NodeOutcome], results: Sequence[Result], runs: Mapping[str, int]
+    ) -> tuple[tuple[Path, ...], list[str]]:
         """Keep the evidence of every node; one that cannot be kept does not keep the others from it."""
         files, problems, digest = [], [], plan_hash(self.plan)
         for outcome in found:
@@ -110,13 +124,19 @@ class Run:
                 plan_hash=digest,
                 who=self.who,
                 when=self.when,
-                body=body_of(outcome, results, self.phase),
+                body=body_of(outcome, results, self.phase)
+                | {"run": runs.get(outcome.node, 0) + 1, AFTER_STEP: self.steps.get(outcome.node, 0)},
             )
             try:
                 files.append(self.store.keep(statement))
             except EvidenceError as error:
                 problems.append(str(error))
         return tuple(files), problems
+
+
+def _run_of(body: Mapping[str, Any]) -> int:
+    """Return which run of its node a body is of, counted from 1; releases before counted none."""
+    return int(body.get("run", 0))
 
 
 def _strictly(result: Result) -> Result:

@@ -12,11 +12,15 @@ from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import AsJson, Site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coldaisle.cli.health_actions import Hands
     from coldaisle.cli.health_files import Kept
     from coldaisle.health.limits import Step
     from coldaisle.health.policy import Policy
     from coldaisle.health.tick import Decision
+
+    Clock = Callable[[], float]
 
 Nodes = Annotated[list[str], typer.Option("--node", metavar="NODE", help="Only this node; may be given often.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Go on, with a reading every --every seconds, until ^C.")]
@@ -66,14 +70,16 @@ def health(  # noqa: PLR0913 - options of a command
     nodes = _nodes(hands, node, give_back)
     try:
         with alone(hands.folder):
-            kept = _given_back(load(hands.folder), give_back)
+            kept, clock = _in_step(load(hands.folder))
+            kept = _given_back(kept, give_back, clock())
             while True:
-                kept, found = _round(hands, policy, kept, nodes, apply=apply, bmc_log=bmc_log)
+                kept, found = _round(hands, policy, kept, nodes, clock, apply=apply, bmc_log=bmc_log)
                 save(hands.folder, kept)
                 show(hands.plan.name, found, as_json=as_json)
                 if not watch:
                     raise typer.Exit(exit_code(found))
                 time.sleep(every)
+                kept, clock = _in_step(kept)
     except (BusyError, PlaybookError, StateError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(ExitCode.INVALID if isinstance(error, StateError) else ExitCode.COULD_NOT_TELL) from None
@@ -105,40 +111,56 @@ def _nodes(hands: Hands, only: list[str], others: list[str]) -> frozenset[str]:
     return frozenset(only or hands.site.nodes)
 
 
-def _given_back(kept: Kept, nodes: list[str]) -> Kept:
+def _in_step(kept: Kept) -> tuple[Kept, Clock]:
+    """Return what is known by the clock as it is now, and a clock for one reading, which does not jump."""
+    from coldaisle.cli.health_files import in_step, moment, ticking  # noqa: PLC0415
+
+    now = moment()
+    kept, set_s = in_step(kept, now)
+    if set_s:
+        typer.echo(f"this machine's clock was set by {set_s:+.0f} s; what is known is moved with it", err=True)
+    return kept, ticking(now)
+
+
+def _given_back(kept: Kept, nodes: list[str], now: float) -> Kept:
     """Let nodes go back into service whose tickets a person has closed."""
     from coldaisle.health.ladder import given_back  # noqa: PLC0415
 
-    now = time.time()
     ladders = tuple(given_back(it, now) if it.node in nodes else it for it in kept.state.ladders)
     events = tuple(event for event in kept.state.events if event.node not in nodes)
     return replace(kept, state=replace(kept.state, ladders=ladders, events=events))
 
 
 def _round(  # noqa: PLR0913 - what one reading depends on
-    hands: Hands, policy: Policy, kept: Kept, nodes: frozenset[str], *, apply: bool, bmc_log: bool
+    hands: Hands, policy: Policy, kept: Kept, nodes: frozenset[str], clock: Clock, *, apply: bool, bmc_log: bool
 ) -> tuple[Kept, Round]:
     """Read, decide and, when asked, do it, until nothing more may be done without another reading."""
-    from coldaisle.cli.health_actions import show_in_cluster  # noqa: PLC0415
+    from coldaisle.cli.health_cluster import Api, ask, write  # noqa: PLC0415
     from coldaisle.cli.health_collect import collect, in_maintenance, wanted_of  # noqa: PLC0415
     from coldaisle.cli.health_files import Kept as Keep  # noqa: PLC0415
+    from coldaisle.health.shown import taken_over  # noqa: PLC0415
     from coldaisle.health.tick import tick  # noqa: PLC0415
 
+    api = ask(hands.plan) if apply else Api()
     down = in_maintenance(hands.plan)
-    read = collect(hands.plan, wanted_of(hands.plan, nodes - down, bmc_log=bmc_log), kept)
+    read = collect(hands.plan, wanted_of(hands.plan, nodes - down, bmc_log=bmc_log), kept, clock)
     readings = [it.reading for it in read.values()]
-    state, decision = tick(kept.state, readings, time.time(), policy, hands.site, down)
+    whole = {it.node for it in readings if it.complete}
+    before = replace(kept.state, conditions=taken_over(kept.state.conditions, api.board, whole))
+    state, decision = tick(before, readings, clock(), policy, hands.site, down)
     found = Round(decision, notes={name: it.notes for name, it in read.items() if it.notes})
-    after = Keep(state, {**kept.cursors, **{name: it.cursors for name, it in read.items()}})
+    after = Keep(state, {**kept.cursors, **{name: it.cursors for name, it in read.items()}}, kept.at)
     if not apply:
         return after, found
-    after = _act(hands, policy, after, found, down)
-    failed = show_in_cluster(hands.plan, decision.conditions, time.time())
+    after = _act(hands, policy, after, found, down, clock)
+    failed = write(api, decision.conditions, clock())
     found.notes |= {"cluster": tuple(failed)} if failed else {}
     return after, found
 
 
-def _act(hands: Hands, policy: Policy, kept: Kept, found: Round, down: frozenset[str]) -> Kept:
+def _act(  # noqa: PLR0913, PLR0917 - all that a step depends on
+    hands: Hands, policy: Policy, kept: Kept, found: Round, down: frozenset[str], clock: Clock
+) -> Kept:
     """Do steps and what follows from them; what is known is written down before each, so that none is done twice."""
     from coldaisle.cli.health_files import save  # noqa: PLC0415
     from coldaisle.health.tick import begin, end, tick  # noqa: PLC0415
@@ -146,13 +168,13 @@ def _act(hands: Hands, policy: Policy, kept: Kept, found: Round, down: frozenset
     steps = found.decision.steps
     while steps:
         for step in steps:
-            kept = replace(kept, state=begin(kept.state, step, time.time(), hands.site))
+            kept = replace(kept, state=begin(kept.state, step, clock(), hands.site))
             save(hands.folder, kept)
-            ok, why = hands.do(step, kept.state, time.time())
-            kept = replace(kept, state=end(kept.state, step, time.time(), ok=ok, why=why))
+            ok, why = hands.do(step, kept.state, clock())
+            kept = replace(kept, state=end(kept.state, step, clock(), ok=ok, why=why))
             save(hands.folder, kept)
             found.outcomes.append((step, ok, why))
-        state, decision = tick(kept.state, (), time.time(), policy, hands.site, down)
+        state, decision = tick(kept.state, (), clock(), policy, hands.site, down)
         kept = replace(kept, state=state)
         found.decision = replace(found.decision, held=decision.held)
         tried = {(step.node, step.rung) for step, _ok, _why in found.outcomes}

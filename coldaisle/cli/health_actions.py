@@ -1,19 +1,16 @@
-"""Does what was decided: drains, resets, power cycles, tickets, conditions in the cluster; each tells how it went."""
+"""Does what was decided: drains, resets, power cycles, tickets; each tells how it went."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldaisle.cli.collection import use_collection
 from coldaisle.cli.health_files import add_ticket
 from coldaisle.cli.playbook import PlaybookError, run_on_hosts
 from coldaisle.health.tickets import ticket_of
 
 if TYPE_CHECKING:
-    from coldaisle.health.conditions import Condition
     from coldaisle.health.limits import Step
     from coldaisle.health.state import State
     from coldaisle.health.topology import Topology
@@ -42,13 +39,13 @@ class Hands:
             return self._reset(step)
         if step.rung == "reboot":
             return self._play("power_cycle", step.node, {"power_cycle_consent": "yes"})
-        return self._workload("drain" if step.rung == "drain" else "uncordon", step.node)
+        return self._workload("drain" if step.rung == "drain" else "uncordon", step)
 
-    def _workload(self, playbook: str, node: str) -> Outcome:
+    def _workload(self, playbook: str, step: Step) -> Outcome:
         """Take a node out of the cluster's service, or give it back; without a cluster there is nobody to ask."""
         if self.plan.cluster is None:
             return True, "the site has no cluster"
-        return self._play(playbook, node, {})
+        return self._play(playbook, step.node, {"drain_why": f"health: {step.why} at {step.part}"})
 
     def _reset(self, step: Step) -> Outcome:
         pool = next(pool for pool in self.plan.pools if step.node in pool.nodes)
@@ -85,28 +82,3 @@ def _posted(url: str, body: dict[str, Any]) -> Outcome:
     except httpx.HTTPError as error:
         return False, f"{url}: {type(error).__name__}: {error}"
     return answer.is_success, "" if answer.is_success else f"{url} answered {answer.status_code}"
-
-
-def show_in_cluster(plan: SitePlan, conditions: Iterable[Condition], now: float) -> list[str]:
-    """Write conditions to the nodes of the site's cluster; return why some could not be written."""
-    if plan.cluster is None:
-        return []
-    use_collection()
-    from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError  # noqa: PLC0415
-    from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster  # noqa: PLC0415
-
-    by_node: dict[str, list[dict[str, str]]] = {}
-    for condition in conditions:
-        by_node.setdefault(condition.node, []).append(condition.as_kubernetes(now))
-    notes = []
-    try:
-        cluster = Cluster(plan.cluster.kubeconfig) if by_node else None
-    except FactError as error:
-        return [str(error)]
-    for node, found in by_node.items():
-        try:
-            if cluster is not None:
-                cluster.set_conditions(node, found)
-        except FactError as error:
-            notes.append(str(error))
-    return notes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from coldaisle.cli.collection import use_collection
@@ -26,7 +25,7 @@ def wanted_of(plan: SitePlan, nodes: frozenset[str], *, bmc_log: bool) -> dict[s
     }
 
 
-def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept) -> dict[str, Read]:
+def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept, clock: Callable[[], float]) -> dict[str, Read]:
     """
     Return the reading of each node that told anything, or why it did not.
 
@@ -34,9 +33,9 @@ def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept) -> dict[st
         PlaybookError: Ansible could not be run.
     """
     facts = {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()}
-    at = time.time()
+    at = clock()
     told = run_on_hosts(plan, "health_read", wanted, {"health_facts": facts}) if wanted else {}
-    asked = (at, time.time())
+    asked = (at, clock())
     return {name: _read(wanted[name], result, asked, kept) for name, result in told.items()}
 
 

@@ -6,18 +6,33 @@ import contextlib
 import fcntl
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.cli.collection import use_collection
 from coldaisle.cli.output import write_whole
 from coldaisle.health.readings import Cursors
-from coldaisle.health.state import State, StateError, as_json, from_json
+from coldaisle.health.state import State, StateError, as_json, from_json, moved
+
+use_collection()
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import (  # noqa: E402 - needs that path
+    Moment,
+    jumped_s,
+    moment,
+    stamp,
+    stamped,
+    ticking,
+)
 
 if TYPE_CHECKING:
     from coldaisle.health.tickets import Ticket
 
+__all__ = ["BusyError", "Kept", "add_ticket", "alone", "in_step", "load", "moment", "save", "ticking"]
+
 TICKETS = "tickets.jsonl"
+CLOCK_IS_SET_S = 1.0
+"""By less a clock is slewed, and not set."""
 
 
 class BusyError(Exception):
@@ -26,10 +41,15 @@ class BusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is known of a site, and where the next reading of each node begins."""
+    """
+    What is known of a site, and where the next reading of each node begins.
+
+    `at` is when it was written down, as a record of `steady` has it; empty where that is not known.
+    """
 
     state: State = field(default_factory=State)
     cursors: Mapping[str, Cursors] = field(default_factory=dict)
+    at: Mapping[str, Any] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -61,7 +81,8 @@ def load(folder: Path) -> Kept:
         return Kept()
     try:
         body: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return Kept(from_json(body["state"]), {name: Cursors(**it) for name, it in body["cursors"].items()})
+        cursors = {name: Cursors(**it) for name, it in body["cursors"].items()}
+        return Kept(from_json(body["state"]), cursors, body.get("at", {}))
     except (ValueError, KeyError, TypeError) as error:
         what = error if isinstance(error, StateError) else f"{type(error).__name__}: {error}"
         raise StateError(
@@ -69,10 +90,24 @@ def load(folder: Path) -> Kept:
         ) from None
 
 
+def in_step(kept: Kept, now: Moment) -> tuple[Kept, float]:
+    """
+    Return what is known by the clock as it is now, and by how many seconds that was set since.
+
+    A clock that is set must neither end what counts for an hour, nor make it count for a day.
+    """
+    set_s = jumped_s(stamped(kept.at), now) if kept.at else 0.0
+    at = stamp(now)
+    if abs(set_s) < CLOCK_IS_SET_S:
+        return replace(kept, at=at), 0.0
+    return replace(kept, state=moved(kept.state, set_s), at=at), set_s
+
+
 def save(folder: Path, kept: Kept) -> None:
     """Write down what is known, whole or not at all."""
     cursors = {name: asdict(it) for name, it in sorted(kept.cursors.items())}
-    write_whole(folder / "state.json", json.dumps({"state": as_json(kept.state), "cursors": cursors}) + "\n")
+    body = {"state": as_json(kept.state), "cursors": cursors, "at": dict(kept.at)}
+    write_whole(folder / "state.json", json.dumps(body) + "\n")
 
 
 def add_ticket(folder: Path, ticket: Ticket) -> None:

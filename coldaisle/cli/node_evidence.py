@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.acceptance.body import AFTER_STEP
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.evidence import EvidenceError, Statement, open_store
@@ -15,6 +16,7 @@ from coldaisle.plan import plan_hash
 
 if TYPE_CHECKING:
     from coldaisle.cli.node_steps import Opened, Person
+    from coldaisle.spec.journal import Step
 
 ACCEPTANCE, WIPE = "acceptance", "wipe"
 
@@ -78,9 +80,17 @@ def _require_accepted(known: Opened, file: Path) -> None:
     found = _acceptance(known, file)
     if found.body.get("result") != "accepted":
         refuse(f"{file} says that {node} was not accepted: {found.body.get('result')}{fix}", ExitCode.CHECK_FAILED)
-    if known.last is not None and found.when < datetime.fromisoformat(known.last.when):
+    if known.last is not None and _is_older(found, known.last):
         what = f"{file} is of {found.when:%Y-%m-%dT%H:%M:%SZ}, before {known.last.text}"
         refuse(f"{what}{fix}", ExitCode.CHECK_FAILED)
+
+
+def _is_older(found: Statement, last: Step) -> bool:
+    """Tell whether a statement is from before a step: by the step that it names; one without, by the clocks' times."""
+    after = found.body.get(AFTER_STEP)
+    if isinstance(after, int):
+        return after < last.step
+    return found.when < datetime.fromisoformat(last.when)
 
 
 def signed_wipe(known: Opened, person: Person, body: Mapping[str, Any]) -> dict[str, str]:

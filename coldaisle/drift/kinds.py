@@ -113,6 +113,7 @@ KINDS: Mapping[str, Kind] = {
     "kernel_log": Kind("health"),
     "gpu_report": Kind("health"),
     "ras_counts": Kind("health"),
+    "disk_health": Kind("health"),
     "event_log": Kind("health", teller="bmc"),
     "config": Kind("fabric", teller="switch"),
     "effective": Kind("fabric", teller="switch"),

@@ -25,8 +25,10 @@ TYPES: Mapping[Kind, str] = {
     "gpu-lost": "GpuCountMismatch",
     "link": "NicLinkFlap",
     "sel": "BmcEventLog",
+    "disk": "DiskWatch",
+    "clock": "HostClockOff",
 }
-"""Type of the condition of each kind of event; the last three are ours."""
+"""Type of the condition of each kind of event; the last five are ours."""
 
 LINES = 3
 MESSAGE_CHARACTERS = 512

@@ -27,6 +27,8 @@ _DEFAULTS: dict[tuple[Kind, str], Action] = {
     ("sel", "processor-critical"): "reboot",
     ("sel", "pcie-critical"): "reboot",
     ("sel", "leak-critical"): "repair",
+    ("disk", "read-only"): "repair",
+    ("disk", "unreliable"): "repair",
 }
 
 DEFAULT_RULES: tuple[HealthRule, ...] = (
@@ -37,8 +39,8 @@ DEFAULT_RULES: tuple[HealthRule, ...] = (
 Answers without a rule of the site; all others, and Xids that the catalog does not know, are watched.
 
 Ours, by what they cost: errors that a reset clears are reset (NVIDIA's SRAM threshold, unrepairable memory and failed
-remaps are its terms for a replacement); corrected errors, pending remaps, fans, supplies and temperatures are watched,
-since a node works with them.
+remaps are its terms for a replacement, as are a drive's own words that it is unreliable or can only be read); corrected
+errors, pending remaps, fans, supplies, temperatures, slow disks and wrong clocks are watched, since a node works on.
 """
 
 WATCHED = HealthRule(kind="xid", action="watch")

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coldaisle.health.events import Event, pci_address
-from coldaisle.health.parsers import NotAReportError, bmc_events, kernel_events, smi_report
+from coldaisle.health.parsers import (
+    Counted,
+    NotAReportError,
+    bmc_events,
+    counted_of,
+    disk_events,
+    kernel_events,
+    smi_report,
+)
 from coldaisle.health.tick import Reading
 
 KERNEL_LOG, GPU_REPORT, RAS_COUNTS, EVENT_LOG = "kernel_log", "gpu_report", "ras_counts", "event_log"
-OF_HOST = frozenset({KERNEL_LOG, GPU_REPORT, RAS_COUNTS})
+DISK_HEALTH = "disk_health"
+OF_HOST = frozenset({KERNEL_LOG, GPU_REPORT, RAS_COUNTS, DISK_HEALTH})
 """Facts of the host itself: without one of them a node's reading is not complete."""
 
 UNNAMED_GPU = "gpu not seen before"
@@ -19,10 +28,15 @@ UNNAMED_GPU = "gpu not seen before"
 
 @dataclass(frozen=True, slots=True)
 class Cursors:
-    """Where the next reading of a node begins: journald's cursor, and the time of the BMC's last entry."""
+    """
+    Where the next reading of a node begins.
+
+    Journald's cursor, the time of the BMC's last entry, and what its disks had counted.
+    """
 
     kernel: str = ""
     bmc: str = ""
+    disks: Counted = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,7 @@ class Wanted:
         """Return the names of the facts."""
         kinds = {"NVIDIA": [GPU_REPORT], "AMD": [RAS_COUNTS]}.get(self.vendor.upper(), []) if self.gpus else []
         log = [f"{EVENT_LOG}.{cursors.bmc}" if cursors.bmc else EVENT_LOG] if self.bmc else []
-        return [f"{KERNEL_LOG}.{cursors.kernel}" if cursors.kernel else KERNEL_LOG, *kinds, *log]
+        return [f"{KERNEL_LOG}.{cursors.kernel}" if cursors.kernel else KERNEL_LOG, *kinds, DISK_HEALTH, *log]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +94,15 @@ def read_node(
             events += [*report.events, *_lost(wanted, parts, known, at)]
     except NotAReportError as error:
         notes.append(f"{GPU_REPORT}: {error}")
+    disks = facts.get(DISK_HEALTH, "{}")
+    events += disk_events(wanted.node, disks, before.disks, at)
     events += _ras(wanted.node, facts.get(RAS_COUNTS, "{}"), at)
     entries = json.loads(facts.get(EVENT_LOG, "[]"))
     events += bmc_events(wanted.node, entries)
-    if shift_s:
-        notes.append(f"its clock is off by {-shift_s:.0f} s; the times of its lines are corrected by that")
+    events += _clock_off(wanted.node, shift_s, at)
     complete = not any(note.partition(":")[0] in OF_HOST for note in notes)
-    after = Cursors(_cursor(facts, before), max([before.bmc, *(entry["at"] for entry in entries)]))
+    newest = max([before.bmc, *(entry["at"] for entry in entries)])
+    after = Cursors(_cursor(facts, before), newest, counted_of(disks) or before.disks)
     return Read(Reading(wanted.node, at, tuple(sorted(events)), complete, parts), after, tuple(notes))
 
 
@@ -103,6 +119,14 @@ def _kernel_log(facts: Mapping[str, str], asked: tuple[float, float]) -> tuple[l
     off_s = min(max(now, asked[0]), asked[1]) - now
     shift_s = off_s if abs(off_s) > CLOCK_IS_OFF_S else 0.0
     return [(float(stamp) + shift_s, str(text)) for stamp, text in body["lines"]], shift_s
+
+
+def _clock_off(node: str, shift_s: float, at: float) -> Iterator[Event]:
+    """Yield that a host's clock is wrong, and to which side."""
+    if shift_s:
+        side = "behind" if shift_s > 0 else "ahead"
+        said = f"{abs(shift_s):.0f} s {side} of this machine's; the times of its lines are corrected by that"
+        yield Event(node, "clock", "clock", side, 1, at, said, state=True)
 
 
 def _cursor(facts: Mapping[str, str], before: Cursors) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -43,6 +43,27 @@ class State:
     def ladder(self, node: str) -> Ladder | None:
         """Return the newest ladder of a node."""
         return next((ladder for ladder in self.ladders if ladder.node == node), None)
+
+
+def moved(state: State, by_s: float) -> State:
+    """Return the state with all of its times moved: the clock was set, and what is a minute ago stays a minute ago."""
+    return State(
+        tuple(replace(it, seen_at=it.seen_at + by_s) for it in state.events),
+        tuple(replace(it, last_transition=it.last_transition + by_s) for it in state.conditions),
+        tuple(_moved_ladder(it, by_s) for it in state.ladders),
+        tuple(replace(it, at=it.at + by_s) for it in state.taken),
+        state.parts,
+    )
+
+
+def _moved_ladder(ladder: Ladder, by_s: float) -> Ladder:
+    return replace(
+        ladder,
+        begun_at=ladder.begun_at + by_s,
+        since=ladder.since + by_s,
+        tried=tuple(replace(it, at=it.at + by_s) for it in ladder.tried),
+        evidence=tuple(replace(it, seen_at=it.seen_at + by_s) for it in ladder.evidence),
+    )
 
 
 def as_json(state: State) -> dict[str, Any]:

@@ -24,6 +24,9 @@ FILES = Path(__file__).parent / "files"
 FLOOR = ".floor"
 """Folder beside those of the machines: the hardware's record of every light host, by its address."""
 
+BLOCK = "block"
+"""Folder of a machine with what its kernel would tell of its disks (`sim.light.disks`)."""
+
 LOST_CAPABILITIES = ("mac_admin", "mknod", "sys_boot", "sys_module", "sys_rawio", "sys_time", "syslog", "audit_control")
 """What root of a light host may not: all that would reach the machine's own clock, kernel and disks."""
 
@@ -40,6 +43,7 @@ mount -o bind root/proc/sys/net root/proc/sys/net
 mount -o remount,bind,ro root/proc/sys
 mount -t sysfs -o ro none root/sys
 [ ! -d root/sys/class/dmi ] || mount -t tmpfs -o ro none root/sys/class/dmi
+[ ! -d block ] || mount -o bind,ro block root/sys/block
 mount -t tmpfs -o mode=755 none root/dev
 cp -a /dev/null /dev/zero /dev/random /dev/urandom /dev/tty root/dev
 ln -s /proc/self/fd root/dev/fd

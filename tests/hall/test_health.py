@@ -15,6 +15,7 @@ from coldaisle.paths import state_dir
 from sim import faults
 from sim.hall.site import status
 from sim.machines import hardware_record
+from sim.parts import serial_of
 from tests.hall.test_faults import target
 from tests.hall_sites import Hall
 
@@ -28,7 +29,7 @@ def up(floor: Hall) -> Iterator[Hall]:
     floor.plays("apply", "bmc")
     yield floor
     for host in TEN:
-        for name in ("gpu-xid", "gpu-ecc", "link-flap"):
+        for name in ("gpu-xid", "gpu-ecc", "link-flap", "nvme-slow"):
             faults.clear(target(floor, host), name)
     shutil.rmtree(folder(floor), ignore_errors=True)
 
@@ -86,6 +87,16 @@ def test_memory_errors_that_a_reset_clears_give_the_node_back(up: Hall) -> None:
     back = health(up, "--apply", "--node", "r01-n02")
     assert steps(back) == [("r01-n02", "return", True)]
     assert back["exit"] == 0
+
+
+def test_a_drive_that_got_slow_is_watched_by_its_serial(up: Hall) -> None:
+    """By what its kernel has counted since the reading before; the node works on."""
+    assert health(up, "--node", "r01-n03")["exit"] == 0
+    faults.inject(target(up, "r01-n03"), "nvme-slow", {})
+    found = health(up, "--apply", "--node", "r01-n03")
+    [slow] = [it for it in found["conditions"] if it["status"] == "True"]
+    assert (slow["type"], found["done"]) == ("DiskWatch", [])
+    assert slow["message"] == f"disk nvme0n1 {serial_of('r01-n03', 'nvme0n1')}: disk slow (1)"
 
 
 def test_a_burst_of_xid_13_over_all_hosts_is_one_finding(up: Hall) -> None:

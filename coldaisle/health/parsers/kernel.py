@@ -1,4 +1,4 @@
-"""Lines of the kernel's log: Xids, PCI Express errors (AER), links of network ports, and AMD's RAS."""
+"""Lines of the kernel's log: Xids, PCI Express errors (AER), links of network ports, AMD's RAS, and disks."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ def _link(line: re.Match[str]) -> _Found:
     return f"port {line['port']}", "link", f"link-{line['state'].lower()}", 1
 
 
+def _block(line: re.Match[str]) -> _Found:
+    return f"disk {line['disk']}", "disk", "io-error", 1
+
+
+def _nvme(line: re.Match[str]) -> _Found:
+    return f"disk {line['disk']}", "disk", "timeout", 1
+
+
 def _slot_power(line: re.Match[str]) -> _Found:
     return f"pci {pci_address(line['pci'])}", "pcie", "slot-power", 1
 
@@ -60,10 +68,13 @@ LINES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Found]], ...] = (
     (re.compile(rf"amdgpu {_PCI}: (?:amdgpu: )?(?:\{{\d+\}})?"
                 r"(?P<count>[1-9]\d*) (?:new )?(?P<kind>un)?correctable hardware errors detected in"), _ras),
     (re.compile(rf"amdgpu {_PCI}: .*(?:GPU reset\(\d+\) failed|ring \S+ timeout, signaled)"), _amd_reset),
+    (re.compile(r"I/O error, dev (?P<disk>\w+), sector \d+"), _block),
+    (re.compile(r"nvme (?P<disk>nvme\d+): I/O .*timeout"), _nvme),
 )  # fmt: skip
 """
-What is known of lines, and what each tells. Forms: NVIDIA's Xid document; drivers/pci/pcie/aer.c, mlx5 and amdgpu of
-Linux. amdgpu's "no uncorrectable hardware errors" and a count of 0 are good news, and match nothing.
+What is known of lines, and what each tells. Forms: NVIDIA's Xid document; drivers/pci/pcie/aer.c, mlx5, amdgpu,
+block/blk-mq.c and drivers/nvme/host/pci.c of Linux. amdgpu's "no uncorrectable hardware errors" and a count of 0 are
+good news, and match nothing.
 """
 
 
@@ -79,7 +90,7 @@ def kernel_events(node: str, lines: Iterable[tuple[float, str]]) -> list[Event]:
 
 def marks() -> tuple[str, ...]:
     """Return texts of which every line that is known has one, so that hosts send no others."""
-    return "NVRM: Xid", "SXid", "PCIe Bus Error", "mlx5_core", "amdgpu"
+    return "NVRM: Xid", "SXid", "PCIe Bus Error", "mlx5_core", "amdgpu", "I/O error, dev", "nvme nvme"
 
 
 def _of_line(node: str, at: float, text: str) -> list[Event]:

@@ -67,6 +67,28 @@ def test_three_failures_in_a_row_ask_for_a_repair(run: Run, states: tuple[Step, 
     assert [each["event"] for each in body] == ["refused", "refused", "repair", "repair"]
 
 
+@pytest.mark.parametrize("hours", [(0, 24, -1, 2), (0, -1, -2, -3)])
+def test_failures_are_counted_in_the_order_of_the_runs(
+    run: Run, states: tuple[Step, ...], hours: tuple[int, ...]
+) -> None:
+    """A pass, then failures under a clock that is set forward and back: none is taken for older than the pass."""
+    for at, lame in zip(hours, (None, "r01-n02", "r01-n02", "r01-n02"), strict=True):
+        done = replace(run, when=START + timedelta(hours=at)).judged(states, outputs(states, lame=lame))
+    last = next(each for each in done.outcomes if each.node == "r01-n02")
+    assert (last.failures, last.event) == (3, "repair")
+
+
+def test_evidence_names_the_step_that_it_comes_after(run: Run, states: tuple[Step, ...]) -> None:
+    """And which run of its node it is."""
+    for _ in range(2):
+        replace(run, steps={"r01-n02": 7}).judged(states, outputs(states))
+        run = replace(run, when=run.when + timedelta(hours=1))
+    bodies = [
+        one.statement.body for one in run.store.read() if one.statement and one.statement.subjects == ("r01-n02",)
+    ]
+    assert [(body["run"], body["after_step"]) for body in bodies] == [(1, 7), (2, 7)]
+
+
 def test_a_pass_begins_the_count_again(run: Run, states: tuple[Step, ...]) -> None:
     """Two failures, a pass, a failure: that is one."""
     for at, lame in enumerate(("r01-n02", "r01-n02", None, "r01-n02")):

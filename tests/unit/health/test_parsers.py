@@ -25,6 +25,8 @@ LINES = [
      "pci 0000:58:00.0", "pcie", "fatal", 1),
     ("nvme 0000:02:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer",
      "pci 0000:02:00.0", "pcie", "nonfatal", 1),
+    ("blk_update_request: I/O error, dev sda, sector 0 op 0x0:(READ) flags 0x0", "disk sda", "disk", "io-error", 1),
+    ("nvme nvme0: I/O 832 QID 3 timeout, aborting", "disk nvme0", "disk", "timeout", 1),
     ("mlx5_core 0000:98:00.0 rail0: Link down", "port rail0", "link", "link-down", 1),
     ("mlx5_core 0000:5c:00.0: mlx5_pcie_event:299:(pid 268269): Detected insufficient power on the PCIe slot (27W).",
      "pci 0000:5c:00.0", "pcie", "slot-power", 1),

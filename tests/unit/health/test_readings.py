@@ -9,6 +9,7 @@ from tests.unit.health.sites import T0
 
 NVIDIA = Wanted("r01-n01", 2, "NVIDIA", bmc=True)
 ASKED = (T0, T0 + 60)
+NOTHING = Cursors()
 SEEN = {f"gpu 0000:{slot}:00.0": {"serial": slot} for slot in ("40", "48")}
 
 
@@ -49,8 +50,12 @@ def test_a_clock_that_is_off_is_corrected_and_told() -> None:
     xid = "NVRM: Xid (PCI:0000:40:00): 79, GPU has fallen off the bus."
     facts = {"kernel_log": kernel_log((T0 - 3660, xid), now=T0 - 3600), "gpu_report": report("40", "48")}
     read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
-    assert [it.seen_at for it in read.reading.events] == [T0 - 60]
-    assert read.notes == ("its clock is off by -3600 s; the times of its lines are corrected by that",)
+    assert [(it.kind, it.code, it.seen_at) for it in read.reading.events] == [
+        ("clock", "behind", T0),
+        ("xid", "79", T0 - 60),
+    ]
+    assert read.reading.events[0].text.startswith("3600 s behind of this machine's")
+    assert read.notes == ()
 
 
 def test_a_host_that_takes_its_time_has_no_wrong_clock() -> None:
@@ -76,9 +81,9 @@ def test_amds_counters_are_events_of_their_gpu() -> None:
 
 def test_the_next_reading_asks_for_what_is_new() -> None:
     """Facts carry the cursors; a node without GPUs is not asked for any."""
-    assert NVIDIA.facts(Cursors()) == ["kernel_log", "gpu_report", "event_log"]
-    assert NVIDIA.facts(Cursors("s=1", "2026")) == ["kernel_log.s=1", "gpu_report", "event_log.2026"]
-    assert Wanted("r01-n01", 0, "", bmc=False).facts(Cursors()) == ["kernel_log"]
+    assert NVIDIA.facts(Cursors()) == ["kernel_log", "gpu_report", "disk_health", "event_log"]
+    assert NVIDIA.facts(Cursors("s=1", "2026")) == ["kernel_log.s=1", "gpu_report", "disk_health", "event_log.2026"]
+    assert Wanted("r01-n01", 0, "", bmc=False).facts(Cursors()) == ["kernel_log", "disk_health"]
 
 
 def test_the_bmcs_cursor_is_the_time_of_its_last_entry() -> None:
@@ -91,3 +96,41 @@ def test_the_bmcs_cursor_is_the_time_of_its_last_entry() -> None:
     read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
     assert read.cursors.bmc == "2026-11-28T16:05:00+00:00"
     assert [it.code for it in read.reading.events] == ["processor-critical"]
+
+
+def disk(*counted: int, **smart: int) -> str:
+    """Return the fact of a host with one NVMe drive."""
+    return json.dumps({"nvme0n1": {"serial": "S1", "counted": counted, "smart": smart}})
+
+
+def disks(text: str, before: Cursors = NOTHING) -> list[tuple[str, str]]:
+    """Return part and code of what a host tells of its disks."""
+    read = read_node(NVIDIA, ({"kernel_log": kernel_log(), "disk_health": text}, {}), ASKED, before, {})
+    return [(it.part, it.code) for it in read.reading.events if it.kind == "disk"]
+
+
+def test_a_disk_is_slow_by_what_it_did_since_the_reading_before() -> None:
+    """A day of quick reads before does not hide it, nor does a day of slow ones show it; a full queue is not slow."""
+    quick, slow, full = (9000, 2**35, 9000, 9000), (9100, 2**35 + 2**20, 59000, 59000), (9100, 2**36, 59000, 9900)
+    assert disks(disk(*slow)) == []
+    assert disks(disk(*slow), Cursors(disks={"nvme0n1": quick})) == [("disk nvme0n1 S1", "slow")]
+    assert disks(disk(*full), Cursors(disks={"nvme0n1": quick})) == []
+    assert disks(disk(100, 2**20, 50000, 50000), Cursors(disks={"nvme0n1": quick})) == [("disk nvme0n1 S1", "slow")]
+    assert disks(disk(9009, 2**35, 59000, 59000), Cursors(disks={"nvme0n1": quick})) == []
+
+
+def test_a_drives_own_log_is_told() -> None:
+    """By the bits of its critical warning; media errors and wear by their numbers; one in order tells nothing."""
+    fine = {"critical_warning": 0, "media_errors": 0, "percent_used": 99}
+    assert disks(disk(1, 1, 1, 1, **fine)) == []
+    told = disks(disk(1, 1, 1, 1, critical_warning=0b1001, media_errors=3, percent_used=100))
+    assert [code for _part, code in told] == ["media-errors", "read-only", "spare-low", "worn"]
+
+
+def test_what_disks_had_counted_is_where_the_next_reading_begins() -> None:
+    """A host that does not tell this time goes on from the time before."""
+    read = read_node(NVIDIA, ({"disk_health": disk(1, 2, 3, 4)}, {}), ASKED, Cursors(), {})
+    assert read.cursors.disks == {"nvme0n1": [1, 2, 3, 4]}
+    silent = read_node(NVIDIA, ({}, {"disk_health": "no answer"}), ASKED, read.cursors, {})
+    assert silent.cursors.disks == {"nvme0n1": [1, 2, 3, 4]}
+    assert not silent.reading.complete

@@ -57,6 +57,15 @@ def test_an_acceptance_that_was_passed_since_is_taken(known: Opened) -> None:
     assert len(found["sha256"]) == 64
 
 
+def test_a_clock_that_was_set_makes_no_acceptance_older_or_newer(known: Opened) -> None:
+    """The step that it names decides: its time may be a day before the step's, or a day after it."""
+    assert known.last is not None
+    body = {"result": "accepted", "after_step": known.last.step}
+    assert accepted_by(known, kept(known, body=body, when=NOON - timedelta(days=1)))
+    with pytest.raises(typer.Exit):
+        accepted_by(known, kept(known, body={**body, "after_step": known.last.step - 1}))
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

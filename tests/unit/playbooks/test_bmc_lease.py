@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from ansible_collections.coldaisle.site.plugins.module_utils import bmc_lease
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import (
     HeldError,
     holder,
@@ -18,6 +19,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_lease import (
     release,
 )
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import record_path
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import Moment, moment
 
 COLLECTIONS = Path(__file__).parents[3] / "playbooks/collections"
 NODE = "192.0.2.7"
@@ -77,11 +79,32 @@ def test_b6_maintenance_outlives_its_process_and_ends_by_itself(monkeypatch: pyt
     with power_of(NODE, "power cycle", "ann@deploy"):
         pass
     assert maintenance_of(NODE) == lease
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 3601)
+    set_clock(monkeypatch, passed_s=3601)
     assert holder(NODE) is None
     with power_of(NODE, "bring-up", "pulumi@deploy"):
         pass
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, passed_s: float, set_s: float = 0.0) -> None:
+    """Let time pass, and set the wall clock by so much beside."""
+    at = moment()
+    later = Moment(at.wall + passed_s + set_s, at.boot, at.since_boot_s + passed_s)
+    monkeypatch.setattr(bmc_lease, "moment", lambda: later)
+
+
+@pytest.mark.parametrize("set_s", [-86400.0, -3600.0, 3600.0, 86400.0])
+def test_b6_a_clock_that_is_set_neither_ends_maintenance_nor_keeps_it(
+    monkeypatch: pytest.MonkeyPatch, set_s: float
+) -> None:
+    """B6: after half an hour of an hour half an hour is left, told by the new clock; after an hour it has ended."""
+    lease = maintain(NODE, "DIMM swap", 3600, "ann@deploy")
+    set_clock(monkeypatch, passed_s=1800, set_s=set_s)
+    left = maintenance_of(NODE)
+    assert left is not None
+    assert left.until == pytest.approx(lease.until + set_s, abs=1)
+    monkeypatch.undo()
+    set_clock(monkeypatch, passed_s=3601, set_s=set_s)
+    assert maintenance_of(NODE) is None
 
 
 def test_b6_maintenance_is_given_back_by_its_owner_or_by_force() -> None:

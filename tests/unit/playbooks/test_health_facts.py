@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.module_utils import bmc_event_log, health_facts
+from ansible_collections.coldaisle.site.plugins.module_utils import bmc_event_log, disk_facts, health_facts
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster
 from lightkube.resources.core_v1 import Node
 
 from coldaisle.health.parsers.kernel import marks
+from coldaisle.health.readings import Cursors, Wanted, read_node
+from sim.light.disks import write_disk
+from sim.measures import DISK_MB_S
 from tests.unit.playbooks.tree_redfish import ROOT, Tree, at, collection, serve_tree
 
 XID = "NVRM: Xid (PCI:0000:58:00): 79, GPU has fallen off the bus."
@@ -136,3 +139,49 @@ def test_conditions_are_written_to_the_status_of_a_node() -> None:
     condition = {"type": "GpuMemWatch", "status": "True"}
     cluster.set_conditions("r01-n01", [condition])
     assert sent == [(Node.Status, "r01-n01", {"status": {"conditions": [condition]}})]
+
+
+NVME = """#!/bin/sh
+[ "$*" = "smart-log /dev/nvme0 --output-format=json" ] || exit 2
+echo '{"critical_warning": 4, "temperature": 310, "avail_spare": 100, "media_errors": 7, "percent_used": 3}'
+"""
+
+
+def test_disks_tell_what_was_counted_and_what_drives_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop has no device of its own; a drive whose log nobody can read still has its counters."""
+    monkeypatch.setattr(disk_facts, "BLOCK", tmp_path / "block")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("nvme0n1", "sda", "loop0"):
+        (tmp_path / "block" / name).mkdir(parents=True)
+        (tmp_path / "block" / name / "stat").write_text("  10 1 80 200 20 2 160 400 0 500 600 0 0 0 0 0 0\n")
+    (tmp_path / "block/nvme0n1/device").mkdir()
+    (tmp_path / "block/nvme0n1/device/serial").write_text("S4YZ \n")
+    (tmp_path / "block/sda/device").mkdir()
+    counted = [30, 240 * 512, 600, 500]
+    found = json.loads(str(disk_facts.FACTS["disk_health"].read("")))
+    assert found == {
+        "nvme0n1": {"serial": "S4YZ", "counted": counted, "smart": {}},
+        "sda": {"serial": "", "counted": counted, "smart": {}},
+    }
+    (tmp_path / "nvme").write_text(NVME)
+    (tmp_path / "nvme").chmod(0o755)
+    found = json.loads(str(disk_facts.FACTS["disk_health"].read("")))
+    assert found["nvme0n1"]["smart"] == {
+        "critical_warning": 4,
+        "avail_spare": 100,
+        "media_errors": 7,
+        "percent_used": 3,
+    }
+
+
+def test_a_light_hosts_drive_looks_slow_when_its_fault_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the files that its kernel would have; once the fault is taken back its counters are those of a new start."""
+    monkeypatch.setattr(disk_facts, "BLOCK", tmp_path)
+    told, before = [], Cursors()
+    for rate in (DISK_MB_S, DISK_MB_S / 10, DISK_MB_S):
+        write_disk(tmp_path, {"host": "r01-n01", "disk_mb_s": rate})
+        facts = {"disk_health": str(disk_facts.FACTS["disk_health"].read(""))}
+        read = read_node(Wanted("r01-n01", 0, "", bmc=False), (facts, {}), (0.0, 1.0), before, {})
+        told.append([(it.kind, it.code) for it in read.reading.events])
+        before = read.cursors
+    assert told == [[], [("disk", "slow")], []]

@@ -12,10 +12,11 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, retried
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import change_record, read_record, record_path
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import age_s, moment, stamp
 
 RESCUE = "coldaisle-tmp"
 """The account that lets us in while the password of the only other one changes; IPMI takes 16 characters."""
@@ -237,13 +238,14 @@ class _Door:
         return [name for name in names if first[self._logins[name]] == name]
 
     def _try(self, access: Access) -> Accounts:
-        failed = [at for at in self._failed().get(access.username, []) if time.time() - at < FAILED_FOR_S]
+        now = moment()
+        failed = [at for at in self._failed().get(access.username, []) if age_s(at, now) < FAILED_FOR_S]
         if len(failed) >= FAILED_LOGINS:
-            until = time.strftime("%H:%M:%S", time.localtime(failed[0] + FAILED_FOR_S))
+            until = time.strftime("%H:%M:%S", time.localtime(now.wall + FAILED_FOR_S - age_s(failed[0], now)))
             text = f"{len(failed)} logins of {access.username} failed; another one may lock the account"
             raise BmcError("held-back", text, f"the credentials; then wait until {until}, or remove {self._place}")
         # Written down first: a run that is killed while it waits for the answer has used a login too.
-        self._note(access.username, [*failed, time.time()])
+        self._note(access.username, [*failed, stamp(now)])
         try:
             accounts = retried(lambda: self._login(access))
         except BmcError as error:
@@ -253,9 +255,10 @@ class _Door:
         self._note(access.username, [])
         return accounts
 
-    def _failed(self) -> dict[str, list[float]]:
-        failed: dict[str, list[float]] = read_record(self._place).get("failed", {})
-        return failed
+    def _failed(self) -> dict[str, list[dict[str, Any]]]:
+        """Return when logins failed, by user; records of earlier releases have the wall clock's time only."""
+        failed: dict[str, list[Any]] = read_record(self._place).get("failed", {})
+        return {user: [at if isinstance(at, dict) else {"at": at} for at in found] for user, found in failed.items()}
 
-    def _note(self, user: str, failed: list[float]) -> None:
+    def _note(self, user: str, failed: list[dict[str, Any]]) -> None:
         change_record(self._place, failed={**self._failed(), user: failed})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 
 import requests
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
@@ -13,6 +12,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import (
     record_path,
     write_record,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import age_s, moment, stamp
 
 CHUNK_BYTES = 1024 * 1024
 GOOD_FOR_S = 3600.0
@@ -32,13 +32,13 @@ def check_image(url: str, sha256: str, ca_file: str | None = None) -> None:
     place = record_path("image", sha256)
     with held([place.with_suffix(".lock")], FETCH_S):
         record = read_record(place)
-        if record.get("url") == url and time.time() - record.get("at", 0.0) < GOOD_FOR_S:
+        if record.get("url") == url and age_s(record, moment()) < GOOD_FOR_S:
             return
         measured = _measured(url, ca_file)
         if measured != sha256:
             text = f"{url} has SHA-256 {measured}, and {sha256} is pinned"
             raise BmcError("wrong-image", text, "who changed the image, and the digest that its vendor publishes")
-        write_record(place, {"url": url, "at": time.time()})
+        write_record(place, {"url": url, **stamp(moment())})
 
 
 def _measured(url: str, ca_file: str | None) -> str:

@@ -14,7 +14,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
@@ -24,20 +24,30 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import (
     record_path,
     write_record,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import jumped_s, moment, passed_s, stamp, stamped
 
 RUN_S = 4 * 3600.0
 """What a run says as its end where it names none; its lock goes with it, so this is for people who read the record."""
 
+SET_S = 1.0
+"""A clock that differs by more was set; by less it was slewed, or the two counts were not read at one moment."""
+
 
 @dataclass(frozen=True)
 class Lease:
-    """Who holds a node's power and why, from when to when, in seconds since 1970. `pid` is None for maintenance."""
+    """
+    Who holds a node's power and why, from when to when, in seconds since 1970. `pid` is None for maintenance.
+
+    `boot` and `since_boot_s` are the kernel's count at `since`: a clock that is set does not end a lease.
+    """
 
     owner: str
     why: str
     since: float
     until: float
     pid: int | None = None
+    boot: str = ""
+    since_boot_s: float = 0.0
 
     @property
     def text(self) -> str:
@@ -71,7 +81,7 @@ def power_of(address: str, why: str, owner: str | None = None) -> Iterator[None]
         HeldError: somebody else holds it.
 
     """
-    lease = Lease(owner or myself(), why, time.time(), time.time() + RUN_S, os.getpid())
+    lease = _lease_from_now(owner, why, RUN_S, os.getpid())
     place = record_path("lease", address)
     with contextlib.ExitStack() as stack:
         try:
@@ -96,7 +106,7 @@ def maintain(address: str, why: str, lasts_s: float, owner: str | None = None) -
         HeldError: somebody else holds it.
 
     """
-    wanted = Lease(owner or myself(), why, time.time(), time.time() + lasts_s)
+    wanted = _lease_from_now(owner, why, lasts_s, None)
     with power_of(address, why, owner):
         write_record(record_path("lease", address), asdict(wanted))
     return wanted
@@ -122,7 +132,15 @@ def release(address: str, owner: str | None = None, *, force: bool = False) -> L
 def maintenance_of(address: str) -> Lease | None:
     """Return the maintenance of a node that has not come to its end."""
     lease = _lease(record_path("lease", address))
-    return lease if lease and lease.until > time.time() else None
+    if lease is None:
+        return None
+    now, begun = moment(), stamped({**asdict(lease), "at": lease.since})
+    if passed_s(begun, now) >= lease.until - lease.since:
+        return None
+    set_s = jumped_s(begun, now)
+    if abs(set_s) < SET_S:
+        return lease
+    return replace(lease, since=lease.since + set_s, until=lease.until + set_s)  # told by the clock as it is now
 
 
 def holder(address: str) -> Lease | None:
@@ -133,6 +151,12 @@ def holder(address: str) -> Lease | None:
             return maintenance_of(address)
     except BmcError:
         return _running(place) or maintenance_of(address)
+
+
+def _lease_from_now(owner: str | None, why: str, lasts_s: float, pid: int | None) -> Lease:
+    at = stamp(moment())
+    since = at.pop("at")
+    return Lease(owner or myself(), why, since, since + lasts_s, pid, **at)
 
 
 def _running_path(place: Path) -> Path:

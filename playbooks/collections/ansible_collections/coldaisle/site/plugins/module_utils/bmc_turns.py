@@ -21,6 +21,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import (
     record_path,
     write_record,
 )
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import age_s, moment, stamp
 
 POLL_S = 0.5
 STOPPED_FOR_S = 3600.0
@@ -82,13 +83,13 @@ def _leave(place: Path, domain: str, member: str, failure: str | None) -> None:
         record["members"].pop(member, None)
         record["failed"].pop(member, None)
         if failure is not None:
-            record["failed"][member] = {"domain": domain, "why": failure, "at": time.time()}
+            record["failed"][member] = {"domain": domain, "why": failure, **stamp(moment())}
         write_record(place, record)
 
 
 def _current(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record without members whose process is gone and without failures that are long past."""
     members = {member: pid for member, pid in record.get("members", {}).items() if Path(f"/proc/{pid}").exists()}
-    recent = time.time() - STOPPED_FOR_S
-    failed = {member: failure for member, failure in record.get("failed", {}).items() if failure["at"] > recent}
+    now, known = moment(), record.get("failed", {})
+    failed = {member: failure for member, failure in known.items() if age_s(failure, now) < STOPPED_FOR_S}
     return {"domain": record.get("domain"), "members": members, "failed": failed}

@@ -34,6 +34,7 @@ KINDS_OF = {
     "service_facts": "service kubelet_config boot image",
     "record_facts": "files",
     "health_facts": "kernel_log gpu_report ras_counts",
+    "disk_facts": "disk_health",
     "dhcp_facts": "foreign_dhcp",
     "switch_systems": "config effective config_sections",
 }

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MARKS = ("NVRM: Xid", "SXid", "PCIe Bus Error", "mlx5_core", "amdgpu")
+MARKS = ("NVRM: Xid", "SXid", "PCIe Bus Error", "mlx5_core", "amdgpu", "I/O error, dev", "nvme nvme")
 """Each line of the kernel's log that tells of health has one of these (coldaisle.health.parsers.kernel)."""
 
 FIRST_READING = "-1 day"

@@ -98,6 +98,19 @@ class Cluster:
         except (ApiError, httpx2.HTTPError) as error:
             raise FactError(f"cannot set conditions of node {name}: {error}") from error
 
+    def own_conditions(self) -> dict[str, list[dict[str, str]]]:
+        """
+        Return the conditions of every node that we have set, by the API server's own record of who set what.
+
+        Raises:
+            FactError: the API does not answer, or refuses.
+
+        """
+        try:
+            return {_name(node): set_by(node, FIELD_MANAGER) for node in self._client.list(Node)}
+        except (ApiError, httpx2.HTTPError) as error:
+            raise FactError(f"cannot list the cluster's nodes: {error}") from error
+
     def facts(self, node: Node, names: Iterable[str]) -> tuple[dict[str, Value], dict[str, str]]:
         """Return the facts of a node, and why one could not be read: its kubelet is asked for its certificate."""
         found, errors = node_facts(node, names), {}
@@ -185,6 +198,16 @@ def node_facts(node: Node, names: Iterable[str]) -> dict[str, Value]:
     return found
 
 
+def set_by(node: Node, manager: str) -> list[dict[str, str]]:
+    """Return the conditions of a node whose status was last changed by a field manager, as Kubernetes has them."""
+    entries = (node.metadata.managedFields if node.metadata else None) or []
+    fields = [entry.to_dict().get("fieldsV1", {}) for entry in entries if entry.manager == manager]
+    marked = [found.get("f:status", {}).get("f:conditions", {}) for found in fields]
+    own = {key for found in marked for key, parts in found.items() if "f:status" in parts}
+    conditions = (node.status.conditions if node.status else None) or []
+    return [condition.to_dict() for condition in conditions if f'k:{{"type":"{condition.type}"}}' in own]
+
+
 def is_ready(node: Node) -> bool:
     """Return whether the node's condition Ready is true."""
     conditions = (node.status.conditions if node.status else None) or []
@@ -226,6 +249,10 @@ def parsed_taints(text: str) -> list[Taint]:
             raise FactError(f"taint {part}: write key=value:Effect")
         found.append(Taint(key=key, value=value or None, effect=effect))
     return found
+
+
+def _name(node: Node) -> str:
+    return (node.metadata.name if node.metadata else None) or ""
 
 
 def _taints(node: Node) -> list[Taint]:
