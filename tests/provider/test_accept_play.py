@@ -172,6 +172,7 @@ def test_hosts_take_work_when_they_are_accepted_and_are_not_tested_twice(engine:
     lost = Engine(engine.floor, hosts)  # an engine that has lost its state
     lost.now = engine.now
     assert lost.up() == []
+    assert lost.outputs == engine.outputs
     assert len(hosts.tested()) == 1
 
 
