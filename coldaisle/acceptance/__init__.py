@@ -4,8 +4,9 @@ from coldaisle.acceptance.body import body_of
 from coldaisle.acceptance.floors import floors
 from coldaisle.acceptance.judge import judge
 from coldaisle.acceptance.outcome import TRIES, NodeOutcome, failures_in_a_row, outcomes
-from coldaisle.acceptance.records import DOMAINS, PHASES, CannotTellError, Domain, Output, Phase, Result, Step
+from coldaisle.acceptance.records import DOMAINS, PHASES, CannotTellError, Output, Result, Step
 from coldaisle.acceptance.steps import Selection, plan_steps
+from coldaisle.spec.acceptance import Domain, Phase
 
 __all__ = [
     "DOMAINS", "PHASES", "TRIES", "CannotTellError", "Domain", "NodeOutcome", "Output", "Phase", "Result", "Selection",

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from coldaisle.acceptance.outcome import NodeOutcome
-from coldaisle.acceptance.records import Phase, Reason, Result
+from coldaisle.acceptance.records import Reason, Result
+from coldaisle.spec.acceptance import Phase
 
 BODY_VERSION = "1"
 
 AFTER_STEP = "after_step"
 """Key of evidence: the number of the node's step in the journal that the run came after, 0 where it has none."""
 
+RUN = "run"
+"""Key of evidence: which run of its node it is of."""
 
-def body_of(outcome: NodeOutcome, results: Sequence[Result], phase: Phase) -> dict[str, Any]:
-    """Return the body of `acceptance` evidence of one node."""
+
+def run_of(body: Mapping[str, Any]) -> int:
+    """Return which run of its node a body is of, counted from 1; releases before counted none."""
+    return int(body.get(RUN, 0))
+
+
+def body_of(
+    outcome: NodeOutcome, results: Sequence[Result], phase: Phase, about: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the body of `acceptance` evidence of one node; `about` says what it is about (see standing)."""
     own = [result for result in results if outcome.node in result.step.hosts]
     return {
         "version": BODY_VERSION,
@@ -27,6 +38,7 @@ def body_of(outcome: NodeOutcome, results: Sequence[Result], phase: Phase) -> di
         "domains": dict(outcome.domains),
         "reasons": [{"test": test, **reason_json(reason)} for test, reason in outcome.reasons],
         "steps": [step_json(result) for result in own],
+        **(about or {}),
     }
 
 

@@ -7,12 +7,16 @@ not explain. A figure without a limit is kept as `measured`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from coldaisle.acceptance.matrix import blame
 from coldaisle.acceptance.parsers import PARSERS, Parser
 from coldaisle.acceptance.parts import Facts, empty_slots, part_of
 from coldaisle.acceptance.records import CannotTellError, Limit, Measured, Output, Part, Reading, Reason, Result, Step
+
+Worse = Callable[[Step, Measured], str]
+"""Says how a figure has become worse than it was, and nothing where it has not."""
 
 NOT_FOUND = 127
 """Exit status of a command that is not installed (POSIX, XCU 2.8.2)."""
@@ -23,6 +27,7 @@ def judge(
     outputs: Mapping[str, Output],
     like: Mapping[str, str],
     parsers: Mapping[str, Parser] = PARSERS,
+    worse: Worse = lambda _step, _figure: "",
 ) -> tuple[Result, ...]:
     """
     Return a result a step, in the steps' order.
@@ -32,6 +37,7 @@ def judge(
         outputs: What was printed, by step; a step without an output did not run.
         like: The system of each host: hosts of one system have the same slots.
         parsers: By name; more than the usual ones where a caller has some.
+        worse: What a figure is held against beside its limits: what was measured before.
     """
     read = {step.id: _read(step, outputs.get(step.id), parsers) for step in steps}
     facts: dict[str, dict[str, str]] = {}
@@ -39,7 +45,7 @@ def judge(
         found = read[step.id]
         if isinstance(found, Reading):
             facts.setdefault(step.host, {}).update(found.facts)
-    results = [_result(step, outputs.get(step.id), read[step.id], facts, like) for step in steps]
+    results = [_result(step, outputs.get(step.id), read[step.id], _Floor(facts, like, worse)) for step in steps]
     return blame(results)
 
 
@@ -60,16 +66,24 @@ def _read(step: Step, output: Output | None, parsers: Mapping[str, Parser]) -> R
     return found
 
 
-def _result(
-    step: Step, output: Output | None, found: Reading | str, facts: Mapping[str, Facts], like: Mapping[str, str]
-) -> Result:
+@dataclass(frozen=True, slots=True)
+class _Floor:
+    """What is known beside a step: parts of all hosts by host, their systems, and what was before."""
+
+    facts: Mapping[str, Facts]
+    like: Mapping[str, str]
+    worse: Worse
+
+
+def _result(step: Step, output: Output | None, found: Reading | str, known: _Floor) -> Result:
     seconds = output.seconds if output else 0.0
     if isinstance(found, str):
         return Result(step=step, status="could-not-tell", reasons=(Reason(what=found),), seconds=seconds)
-    own = facts.get(step.host, {})
+    own = known.facts.get(step.host, {})
     reasons = [Reason(what=fault.what, part=part_of(fault.where, step, own)) for fault in found.faults]
-    reasons = [_with_slot(reason, step, facts, like) for reason in reasons]
+    reasons = [_with_slot(reason, step, known.facts, known.like) for reason in reasons]
     reasons += _against_limits(step, found.measured, own)
+    reasons += _against_before(step, found.measured, own, known.worse)
     if reasons:
         return Result(step=step, status="failed", reasons=tuple(reasons), measured=found.measured, seconds=seconds)
     unlimited = tuple(_unjudged(step.limits, found.measured))
@@ -106,6 +120,13 @@ def _against_limits(step: Step, measured: Iterable[Measured], facts: Facts) -> I
         if figure.value < limit.value if limit.kind == "floor" else figure.value > limit.value:
             side = "under" if limit.kind == "floor" else "over"
             what = f"{figure.metric} is {figure.value:g}, {side} the {limit.kind} of {limit.value:g} ({limit.source})"
+            yield Reason(what=what, part=part_of(figure.where, step, facts))
+
+
+def _against_before(step: Step, measured: Iterable[Measured], facts: Facts, worse: Worse) -> Iterator[Reason]:
+    """Yield a reason for each figure that is worse than it was."""
+    for figure in measured:
+        if what := worse(step, figure):
             yield Reason(what=what, part=part_of(figure.where, step, facts))
 
 

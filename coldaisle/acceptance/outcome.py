@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from coldaisle.acceptance.records import STATUSES, Domain, Reason, Result, Status
+from coldaisle.acceptance.records import STATUSES, Reason, Result, Status
+from coldaisle.spec.acceptance import Domain
 
 Verdict = Literal["accepted", "refused", "could-not-tell"]
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-Domain = Literal["host", "pcie", "gpu", "nic", "storage", "runtime", "fabric"]
-DOMAINS: tuple[Domain, ...] = ("host", "pcie", "gpu", "nic", "storage", "runtime", "fabric")
-"""Failure domains in the order in which they are tested: what is cheap and local first, the fabric last."""
+from coldaisle.spec.acceptance import Domain, Phase
 
-Phase = Literal["quick", "full", "soak"]
-PHASES: tuple[Phase, ...] = ("quick", "full", "soak")
-"""How long an acceptance takes: minutes, an hour, a day. Each has the tests of those before it, too."""
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
+"""Failure domains in the order in which they are tested."""
+
+PHASES: tuple[Phase, ...] = get_args(Phase)
+"""Phases, the shortest first."""
 
 Kind = Literal["gpu", "nic", "cable", "disk", "dimm", "node"]
 Status = Literal["passed", "failed", "measured", "could-not-tell"]
@@ -95,6 +95,7 @@ class Step:
     argv: tuple[str, ...]
     parser: str
     timeout_s: int
+    takes_s: int = 0
     limits: tuple[Limit, ...] = ()
     expects: Mapping[str, Any] = field(default_factory=dict)
     serve: tuple[str, ...] = ()

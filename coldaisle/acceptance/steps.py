@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coldaisle.acceptance.records import DOMAINS, PHASES, Domain, Limit, Phase, Step
+from coldaisle.acceptance.records import DOMAINS, PHASES, Limit, Step
 from coldaisle.acceptance.suite import SUITE, WRITE_SERVER, Trial
 from coldaisle.plan.model import NicPlan, NodePlan, PoolPlan, SitePlan
+from coldaisle.spec.acceptance import Domain, Phase
 
 Floors = Mapping[str, Mapping[str, tuple[float, str]]]
 """By system and metric: the limit, and the document that it stands in."""
@@ -32,12 +33,17 @@ FOLDER = "/var/tmp"  # noqa: S108 - on a host, a disk that outlives a restart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to test: up to which phase, which domains, on which nodes (all where None), and how many rounds of pairs."""
+    """
+    What to test: up to which phase, which domains, on which nodes, and how many rounds of pairs.
+
+    `nodes` and `tests` are all where they are None.
+    """
 
     phase: Phase = "quick"
     domains: tuple[Domain, ...] = DOMAINS
     nodes: frozenset[str] | None = None
     rounds: int = DEFAULT_ROUNDS
+    tests: frozenset[str] | None = None
     folder: str = FOLDER
 
 
@@ -57,6 +63,8 @@ def plan_steps(plan: SitePlan, floors: Floors, wanted: Selection) -> tuple[Step,
 
 def _runs(trial: Trial, wanted: Selection, pool: PoolPlan) -> bool:
     at = PHASES.index(wanted.phase)
+    if wanted.tests is not None and trial.name not in wanted.tests:
+        return False
     if trial.domain not in wanted.domains or not PHASES.index(trial.phase) <= at <= PHASES.index(trial.until):
         return False
     if trial.vendor is not None:
@@ -167,6 +175,7 @@ class _Slice:
             argv=tuple(word.format(**words) if "{" in word else word for word in trial.argv),
             parser=trial.parser,
             timeout_s=trial.timeout_s,
+            takes_s=trial.takes_s,
             limits=tuple(self._limits(trial)),
             expects=expects,
             rail=rail,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from coldaisle.acceptance.parsers.nvidia import FIELDS
-from coldaisle.acceptance.records import Domain, Phase
+from coldaisle.spec.acceptance import Domain, Phase
 
 Scope = Literal["node", "pair", "rail", "rack", "pod"]
 """Who takes part: a host by itself, two on one rail, or a group: the GPUs of one rail, a rack, all of a pool."""
@@ -27,6 +27,7 @@ class Trial:
 
     `vendor` is that of the GPUs that it is for, None for any; `gpus` says whether it needs some at all. `floors` and
     `ceilings` name the metrics that are judged. `until` is the last phase that has it, where a longer form follows.
+    `takes_s` is about what a good host needs: the tool's own duration where it has one, else ours.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Trial:
     argv: tuple[str, ...]
     parser: str
     timeout_s: int
+    takes_s: int = 5
     scope: Scope = "node"
     vendor: Vendor | None = None
     needs: Literal["gpus", "rails", "neither"] = "neither"
@@ -66,6 +68,7 @@ def _group(scope: Scope, more: tuple[str, ...], metric: str) -> Trial:
         argv=(*_MPI, *more, *_REDUCE, "-g", "1"),
         parser="all_reduce",
         timeout_s=1800,
+        takes_s=60,
         scope=scope,
         needs="gpus",
         floors=("bus_bandwidth_gb_s",),
@@ -124,6 +127,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("dcgmi", "diag", "-r", "1", "-j"),
         parser="dcgm_diag",
         timeout_s=300,
+        takes_s=30,
         vendor="NVIDIA",
         until="quick",
     ),
@@ -162,6 +166,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("stressapptest", "-s", "300", "-W"),
         parser="stressapptest",
         timeout_s=600,
+        takes_s=300,
         until="full",
     ),
     Trial(
@@ -171,6 +176,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("xhpl",),
         parser="hpl",
         timeout_s=3600,
+        takes_s=1800,
         floors=("hpl_gflops",),
     ),
     Trial(
@@ -180,6 +186,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("nvbandwidth", "-t", *_HOST_COPIES),
         parser="nvbandwidth",
         timeout_s=600,
+        takes_s=60,
         vendor="NVIDIA",
         floors=_COPIES,
         tests=_HOST_COPIES,
@@ -191,6 +198,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("rocm-bandwidth-test", "-a"),
         parser="rocm_bandwidth",
         timeout_s=900,
+        takes_s=120,
         vendor="AMD",
         floors=(*_COPIES, "device_to_device_gb_s"),
     ),
@@ -201,6 +209,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("dcgmi", "diag", "-r", "3", "-j"),
         parser="dcgm_diag",
         timeout_s=3600,
+        takes_s=1800,
         vendor="NVIDIA",
         until="full",
     ),
@@ -211,6 +220,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("nvbandwidth", "-t", *_PEER_COPIES),
         parser="nvbandwidth",
         timeout_s=900,
+        takes_s=60,
         vendor="NVIDIA",
         floors=("device_to_device_gb_s",),
         tests=_PEER_COPIES,
@@ -222,6 +232,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("gpu_burn", "300"),
         parser="gpu_burn",
         timeout_s=900,
+        takes_s=300,
         vendor="NVIDIA",
         ceilings=("gpu_temperature_c",),
         until="full",
@@ -233,6 +244,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("rvs", "-c", _RVS),
         parser="rvs",
         timeout_s=3600,
+        takes_s=1800,
         vendor="AMD",
     ),
     Trial(
@@ -242,6 +254,7 @@ SUITE: tuple[Trial, ...] = (
         argv=(*_REDUCE, "-g", "{gpus}"),
         parser="all_reduce",
         timeout_s=900,
+        takes_s=60,
         needs="gpus",
         floors=("bus_bandwidth_gb_s",),
         metrics={"bus_bandwidth_gb_s": "all_reduce_node_gb_s"},
@@ -253,6 +266,7 @@ SUITE: tuple[Trial, ...] = (
         argv=(*_FIO, "--rw=read", *_FIO_END),
         parser="fio",
         timeout_s=300,
+        takes_s=60,
         floors=("disk_read_mb_s",),
     ),
     Trial(
@@ -262,6 +276,7 @@ SUITE: tuple[Trial, ...] = (
         argv=(*_FIO, "--rw=write", *_FIO_END),
         parser="fio",
         timeout_s=300,
+        takes_s=60,
         floors=("disk_write_mb_s",),
     ),
     Trial(
@@ -271,6 +286,7 @@ SUITE: tuple[Trial, ...] = (
         argv=(*_WRITE, "{address}"),
         parser="perftest",
         timeout_s=60,
+        takes_s=10,
         scope="pair",
         needs="rails",
         floors=("rdma_write_gbps",),
@@ -284,6 +300,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("stressapptest", "-s", "14400", "-W"),
         parser="stressapptest",
         timeout_s=16000,
+        takes_s=14400,
     ),
     Trial(
         name="dcgm-extended",
@@ -292,6 +309,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("dcgmi", "diag", "-r", "4", "-j"),
         parser="dcgm_diag",
         timeout_s=14400,
+        takes_s=7200,
         vendor="NVIDIA",
     ),
     Trial(
@@ -301,6 +319,7 @@ SUITE: tuple[Trial, ...] = (
         argv=("gpu_burn", "14400"),
         parser="gpu_burn",
         timeout_s=16000,
+        takes_s=14400,
         vendor="NVIDIA",
         ceilings=("gpu_temperature_c",),
     ),

@@ -23,6 +23,26 @@ def role_variables(steps: Sequence[Step], keep: str) -> dict[str, Any]:
     }
 
 
+def variables_by_host(steps: Sequence[Step], keep: str, hosts: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what the role is given, by host: its own part of every round, so that none carries all of them."""
+    whole = role_variables(steps, keep)
+
+    def own(part: dict[str, Any], host: str) -> dict[str, Any]:
+        return {host: part[host]} if host in part else {}
+
+    return {
+        host: {
+            "accept_keep": keep,
+            "accept_steps": own(whole["accept_steps"], host),
+            "accept_rounds": [
+                {"number": it["number"], "serve": own(it["serve"], host), "run": own(it["run"], host)}
+                for it in whole["accept_rounds"]
+            ],
+        }
+        for host in hosts
+    }
+
+
 def _by_host(steps: Iterable[Step], number: int, end: int) -> dict[str, list[dict[str, Any]]]:
     """Return the steps of a round by the host that leads (end 0), or that serves (end 1)."""
     found: dict[str, list[dict[str, Any]]] = {}

@@ -168,20 +168,21 @@ def _print_plan(steps: tuple[Step, ...], *, as_json: bool) -> None:
 
 def _run(asked: _Asked, wanted: Selection, steps: tuple[Step, ...], html: Path | None, *, as_json: bool) -> None:
     """Run the steps, judge, keep and print; ends the command with its exit status."""
+    from coldaisle.cli.accept_judge import Judging, last_steps, wanted_of  # noqa: PLC0415
     from coldaisle.cli.accept_report import page, print_report, report_json  # noqa: PLC0415
     from coldaisle.cli.accept_run import Run, opened_store  # noqa: PLC0415
 
-    run = Run(
-        asked.site,
+    judging = Judging(
         asked.plan,
         opened_store(asked.spec),
         wanted.phase,
         asked.who or getpass.getuser(),
         datetime.now(UTC),
         strict=asked.strict,
-        steps={node: step.step for node, step in asked.spec.journal.last.items()},
+        steps=last_steps(asked.spec),
+        wanted=wanted_of(asked.plan, wanted.phase, wanted.domains),
     )
-    done = run.carry_out(steps)
+    done = Run(asked.site, judging).carry_out(steps)
     if html is not None:
         write_whole(html, page(done))
     if as_json:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldaisle.acceptance import DOMAINS, TRIES, NodeOutcome, body_of
-from coldaisle.cli.accept_run import Done
+from coldaisle.cli.accept_judge import Done
 from coldaisle.render.report.acceptance import acceptance_page
 
 MARKS = {"passed": "pass", "failed": "FAIL", "measured": "measured", "could-not-tell": "?"}

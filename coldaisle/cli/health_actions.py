@@ -67,14 +67,15 @@ class Hands:
         ticket = ticket_of(ladder, state, self.site, now)
         try:
             if self.spec.ticket_webhook:
-                return _posted(self.spec.ticket_webhook, ticket.as_json())
+                return posted(self.spec.ticket_webhook, ticket.as_json())
             add_ticket(self.folder, ticket)
         except OSError as error:
             return False, f"the ticket cannot be written: {error}"
         return True, ticket.replace
 
 
-def _posted(url: str, body: dict[str, Any]) -> Outcome:
+def posted(url: str, body: dict[str, Any]) -> Outcome:
+    """Post a ticket, and return how it went."""
     import httpx  # noqa: PLC0415 - only sites with a webhook need it
 
     try:

@@ -51,7 +51,10 @@ def virtual(  # noqa: PLR0913 - a command's options
     with told():
         place = ground(plan_of(site), pool)
     usual = Hazards()
-    rates = {name: min(1.0, getattr(usual, name) * worse) for name in ("fails", "silent", "dead", "bad_change")}
+    rates = {
+        name: min(1.0, getattr(usual, name) * worse)
+        for name in ("fails", "silent", "dead", "bad_change", "slow_change")
+    }
     rates |= {name: getattr(usual, name) * worse for name in ("kills_an_hour", "stops_an_hour", "losses_an_hour")}
     outcomes = list(_shown(trials(place, range(seed, seed + seeds), replace(usual, **rates)), quiet=as_json))
     bad = [outcome for outcome in outcomes if outcome.broken]
@@ -77,7 +80,9 @@ def _tell(outcomes: list[Outcome], bad: list[Outcome], site: str) -> None:
     typer.echo(
         f"{len(outcomes)} trials of {outcomes[0].hosts} hosts, {hours:.0f} virtual hours: {counts['ups']} times up, "
         f"{counts['kills']} killed, {counts['stops']} stopped, {counts['losses']} losses of power, "
-        f"{sum(outcome.bad_change for outcome in outcomes)} bad changes; {len(bad)} with something that did not hold"
+        f"{sum(outcome.bad_change for outcome in outcomes)} bad changes, "
+        f"{sum(outcome.slow_change for outcome in outcomes)} that only tests find; "
+        f"{len(bad)} with something that did not hold"
     )
     for outcome in bad:
         typer.echo(f"\nseed {outcome.seed} (replay: coldaisle sim virtual {site} --seeds 1 --seed {outcome.seed})")

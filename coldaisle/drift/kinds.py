@@ -26,7 +26,7 @@ class Kind:
 
     role: str
     rule: RuleName = "same"
-    teller: Literal["host", "bmc", "cluster", "switch"] = "host"
+    teller: Literal["host", "bmc", "cluster", "switch", "evidence"] = "host"
     why: str = ""
 
 
@@ -110,6 +110,8 @@ KINDS: Mapping[str, Kind] = {
     "node_ready": Kind("kubernetes", teller="cluster"),
     "label": Kind("kubernetes", teller="cluster"),
     "taints": Kind("kubernetes", "set", teller="cluster", why="a node's taints have no order"),
+    "accepted": Kind("accept", teller="evidence"),
+    "accepted_for": Kind("accept", teller="evidence"),
     "kernel_log": Kind("health"),
     "gpu_report": Kind("health"),
     "ras_counts": Kind("health"),

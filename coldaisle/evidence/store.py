@@ -92,9 +92,13 @@ class Store:
         found = {path.name: path for folder in (self.waiting, self.folder) for path in _files(folder)}
         return tuple(found[name] for name in sorted(found))
 
-    def read(self) -> Iterator[Kept]:
-        """Yield every file with its statement, or with the reason why it cannot be believed."""
-        for path in self.files():
+    def read(self, kind: str = "") -> Iterator[Kept]:
+        """
+        Yield every file with its statement, or with the reason why it cannot be believed.
+
+        With a kind, files that are named for another one are not opened.
+        """
+        for path in (path for path in self.files() if not kind or path.name.partition("-")[2].startswith(f"{kind}-")):
             try:
                 yield Kept(path, self.open(path))
             except EvidenceError as error:

@@ -193,7 +193,7 @@ def _fabric(site: _Site, layout: Layout, cables: tuple[CablePlan, ...]) -> Fabri
         planes=layout.spec.planes,
         overlay=plan_overlay(site.spec, layout.name, switches, cables, bonds),
         bonds=bonds,
-        rollout=plan_rollout(layout.spec.rollout, site.spec.site.timezone),
+        rollout=plan_rollout(layout.spec.rollout, site.spec),
         subnet=plan_subnet(site.spec, layout.spec, (switch.name for switch in _switches(layout)), cables),
         **_configured(site.spec, layout),
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from coldaisle.plan.host_settings import plan_gpu, plan_os, plan_rdma
 from coldaisle.plan.install import plan_install
 from coldaisle.plan.model import (
+    AcceptancePlan,
     BootProgramPlan,
     FabricPlan,
     FirmwarePlan,
@@ -54,8 +55,16 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         install=plan_install(pool),
         secure_boot=pool.secure_boot,
         firmware=tuple(FirmwarePlan(**dict(item)) for item in pool.firmware),
-        rollout=plan_rollout(pool.rollout, spec.site.timezone),
+        rollout=plan_rollout(pool.rollout, spec),
+        acceptance=_acceptance(pool),
     )
+
+
+def _acceptance(pool: PoolSpec) -> AcceptancePlan | None:
+    wanted = pool.acceptance
+    if wanted is None:
+        return None
+    return AcceptancePlan(phase=wanted.phase, domains=tuple(wanted.domains), after_failures=wanted.after_failures)
 
 
 def _power_cap(spec: SiteSpec, pool: PoolSpec) -> PowerCapPlan | None:

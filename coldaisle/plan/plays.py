@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from coldaisle.plan.acceptance import ACCEPT, accept_play
 from coldaisle.plan.host_facts import gpu_facts, os_facts, rdma_facts
 from coldaisle.plan.kubelet import digest, kubelet_config_text
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, SitePlan, SwitchPlan
@@ -21,7 +22,10 @@ API_SYSTEMS = frozenset({"cumulus", "eos"})
 """Operating systems of switches that are configured over HTTPS, from the deploy host."""
 
 VERBS = ("bmc_firmware", "bmc", "os", "rdma", "gpu", "kubernetes", "verify")
-"""The playbooks that run on a pool, in their order."""
+"""The playbooks that make a pool's nodes as planned, in their order."""
+
+PLAYBOOKS = (*VERBS, ACCEPT)
+"""Those that run on a pool: what has been made is then accepted, where the pool asks for it."""
 
 
 def plan_plays(plan: SitePlan) -> tuple[PlayPlan, ...]:
@@ -93,6 +97,9 @@ def _pool_plays(plan: SitePlan, pool: PoolPlan, first_after: tuple[str, ...]) ->
             rollout = None if verb == "verify" else pool.rollout  # it changes nothing
             yield PlayPlan(name=name, playbook=verb, facts=hosts, after=after, rollout=rollout)
             after = (name,)
+    accept = accept_play(plan, pool, after)
+    if accept is not None:
+        yield accept
 
 
 def _facts_or_state(plan: SitePlan, node: NodePlan) -> dict[str, Facts]:

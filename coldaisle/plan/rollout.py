@@ -6,19 +6,56 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from coldaisle.plan.model import FabricPlan, RolloutPlan, SitePlan, WindowPlan
-from coldaisle.spec.rollout import DAYS, RolloutSpec, WindowSpec, minutes
+from coldaisle.plan.model import (
+    FabricPlan,
+    RolloutPlan,
+    SitePlan,
+    TelemetryPlan,
+    WaveAcceptancePlan,
+    WindowPlan,
+)
+from coldaisle.spec.rollout import DAYS, RolloutSpec, WaveAcceptanceSpec, WindowSpec, minutes
+from coldaisle.spec.sections import SiteSpec
 
 Shared = dict[str, Any]
 """Of one target: `domains` (names by kind), `partners` (groups of which one may be out) and `gpus`, as JSON."""
 
 
-def plan_rollout(rollout: RolloutSpec | None, timezone: str) -> RolloutPlan | None:
-    """Return a policy with the time zone of its windows, the site's; None where a pool has none."""
-    if rollout is None:
+def plan_rollout(rollout: RolloutSpec | None, spec: SiteSpec) -> RolloutPlan | None:
+    """Return a policy with the site's time zone and Prometheus; None where a pool has none."""
+    return rollout_of(rollout, spec.site.timezone, prometheus_url(spec)) if rollout else None
+
+
+def prometheus_url(spec: SiteSpec) -> str | None:
+    """Return where the deploy host asks Prometheus; None where the site does not say."""
+    return spec.site.prometheus_url or (spec.cluster.prometheus_url if spec.cluster else None)
+
+
+def rollout_of(rollout: RolloutSpec, timezone: str, url: str | None = None) -> RolloutPlan:
+    """Return a policy; telemetry without an address is a finding of its own (`no-prometheus`)."""
+    made = {"windows", "acceptance", "telemetry"}
+    fields = {name: getattr(rollout, name) for name in RolloutSpec.model_fields if name not in made}
+    return RolloutPlan(
+        **fields,
+        windows=tuple(_window(each) for each in rollout.windows),
+        timezone=timezone,
+        acceptance=_wave_acceptance(rollout.acceptance),
+        telemetry=tuple(
+            TelemetryPlan(name=it.name, url=url or "", query=it.query, max=it.max, min=it.min)
+            for it in rollout.telemetry
+        ),
+    )
+
+
+def _wave_acceptance(wanted: WaveAcceptanceSpec | None) -> WaveAcceptancePlan | None:
+    if wanted is None:
         return None
-    fields = {name: getattr(rollout, name) for name in RolloutSpec.model_fields if name != "windows"}
-    return RolloutPlan(**fields, windows=tuple(_window(each) for each in rollout.windows), timezone=timezone)
+    return WaveAcceptancePlan(
+        phase=wanted.phase,
+        domains=tuple(wanted.domains),
+        tests=tuple(wanted.tests),
+        max_loss_percent=int(wanted.max_loss.removesuffix("%")),
+    )
 
 
 def _window(window: WindowSpec) -> WindowPlan:

@@ -169,7 +169,7 @@ def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
     found |= {"up_disk_records": str(state_dir(plan.name) / "disks")} if _has_own_disk(plan, node, pool) else {}
     found |= {f"{verb}_facts": dict(facts[verb]) for verb in VERBS if verb in facts and verb != "verify"}
     found |= {f"{verb}_files": [file.as_dict() for file in files] for verb, files in written.items()}
-    found |= _kubernetes_vars(plan, node)
+    found |= _kubernetes_vars(plan, node, unaccepted=pool.acceptance is not None)
     wanted = {name: value for verb in facts for name, value in facts[verb].items()}
     return found | {"verify_facts": wanted}
 
@@ -259,12 +259,14 @@ def record_facts(role: str, written: Mapping[str, tuple[HostFile, ...]]) -> Fact
     return {f"files.{role}": files_digest(written[role])} if role in written else {}
 
 
-def _kubernetes_vars(plan: SitePlan, node: NodePlan) -> Vars:
+def _kubernetes_vars(plan: SitePlan, node: NodePlan, *, unaccepted: bool) -> Vars:
     cluster = plan.cluster
     if cluster is None:
         return {}
     return {
-        "kubernetes_files": [file.as_dict() for file in host_files.kubernetes_files(node, cluster)],
+        "kubernetes_files": [
+            file.as_dict() for file in host_files.kubernetes_files(node, cluster, unaccepted=unaccepted)
+        ],
         "kubernetes_bootstrap_kubeconfig": host_files.bootstrap_kubeconfig(cluster),
         "kubernetes_node_name": node.name,
         "kubernetes_node_address": bare_address(node.management_address),

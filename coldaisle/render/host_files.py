@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.plan.acceptance import UNACCEPTED_TAINT
 from coldaisle.plan.host_facts import AMD, domain
 from coldaisle.plan.kubelet import PKI_FOLDER, kubelet_config_text
 from coldaisle.render.files import HostFile, bare_address, render, unit_file
@@ -138,8 +139,12 @@ def gpu_files(plan: SitePlan, node: NodePlan, gpu: GpuPlan) -> tuple[HostFile, .
     return tuple(files)
 
 
-def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ...]:
-    """Return the runtime's and the kubelet's settings, and the cluster's CA certificate."""
+def kubernetes_files(node: NodePlan, cluster: ClusterPlan, *, unaccepted: bool = False) -> tuple[HostFile, ...]:
+    """
+    Return the runtime's and the kubelet's settings, and the cluster's CA certificate.
+
+    An `unaccepted` node joins with a taint that only its acceptance takes off, so that no work comes before.
+    """
     kubelet_config, ca_file = kubelet_config_text(cluster), cluster.ca_file
     return (
         HostFile(
@@ -152,7 +157,7 @@ def kubernetes_files(node: NodePlan, cluster: ClusterPlan) -> tuple[HostFile, ..
         HostFile(path="/var/lib/kubelet/config.yaml", content=kubelet_config, reload=("kubelet",)),
         unit_file(
             "kubelet.service",
-            render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node)),
+            render("kubernetes/kubelet.service.j2", arguments=_kubelet_arguments(node, unaccepted=unaccepted)),
             "kubelet",
         ),
     )
@@ -179,7 +184,7 @@ def bootstrap_kubeconfig(cluster: ClusterPlan) -> dict[str, Any]:
     }
 
 
-def _kubelet_arguments(node: NodePlan) -> list[str]:
+def _kubelet_arguments(node: NodePlan, *, unaccepted: bool) -> list[str]:
     """
     Return the kubelet's arguments.
 
@@ -195,7 +200,8 @@ def _kubelet_arguments(node: NodePlan) -> list[str]:
         f"--node-ip={bare_address(node.management_address)}",
     ]
     arguments += [f"--node-labels={labels}"] if labels else []
-    return arguments + ([f"--register-with-taints={','.join(node.taints)}"] if node.taints else [])
+    taints = [*node.taints, *([f"{UNACCEPTED_TAINT}:NoSchedule"] if unaccepted else [])]
+    return arguments + ([f"--register-with-taints={','.join(taints)}"] if taints else [])
 
 
 def _kubelet_may_set(label: str) -> bool:

@@ -1,12 +1,12 @@
-"""Limits of acceptance by system: what a good one reaches, and the document that says so."""
+"""Acceptance: its limits by system, each with the document that says so, and when a pool is accepted by `up` itself."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from coldaisle.spec.base import SystemRef
+from coldaisle.spec.base import SpecModel, SystemRef
 from coldaisle.spec.sourced import Positive, Sourced
 
 METRICS = (
@@ -15,6 +15,31 @@ METRICS = (
     "gpu_temperature_c",
 )  # fmt: skip
 """Figures that acceptance judges, in the order of its failure domains."""
+
+Phase = Literal["quick", "full", "soak"]
+"""How long an acceptance takes: minutes, an hour, a day. Each has the tests of those before it, too."""
+
+Domain = Literal["host", "pcie", "gpu", "nic", "storage", "runtime", "fabric"]
+"""Failure domains in the order in which they are tested: what is cheap and local first, the fabric last."""
+
+TestName = Literal[
+    "memory-errors", "gpu-state", "gpu-list", "kernel-log", "dcgm-quick", "rdma-links", "neighbours", "container-gpus",
+    "memory-load", "hpl", "host-copies", "copies", "dcgm-long", "peer-copies", "gpu-load", "gpu-stress",
+    "all-reduce-node", "disk-read", "disk-write", "rdma-write", "all-reduce-rail", "all-reduce-rack", "all-reduce-pod",
+    "memory-soak", "dcgm-extended", "heat-soak",
+]  # fmt: skip
+"""Names of tests (coldaisle.acceptance.suite has what each of them runs; a test holds the two together)."""
+
+
+class AcceptanceSpec(SpecModel):
+    """Acceptance as a part of `up`: a node of the pool takes no work before it is accepted."""
+
+    phase: Phase = "quick"
+    """How long it may take."""
+    domains: list[Domain] = Field(default=list(get_args(Domain)), min_length=1)
+    """Failure domains that are tested."""
+    after_failures: Literal["repair", "ticket"] = "repair"
+    """What becomes of a node that fails three times in a row: its journal says repair, or a ticket is opened."""
 
 
 class AcceptanceLimits(Sourced):

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
+from coldaisle.spec.acceptance import AcceptanceSpec
 from coldaisle.spec.base import Name, SpecModel, SystemRef, check_name, mistake, refers_to
 from coldaisle.spec.bmc import BmcSettings
 from coldaisle.spec.firmware import FirmwareSpec
@@ -81,6 +82,8 @@ class PoolSpec(SpecModel):
     """Firmware of the nodes in the order in which it is updated; what is left out is left alone."""
     rollout: RolloutSpec | None = None
     """How changes go through the pool; left out, through all of its nodes at once."""
+    acceptance: AcceptanceSpec | None = None
+    """Acceptance as a part of `up`; left out, it runs by `coldaisle accept` only, and nothing waits for it."""
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] | None = None
     """Kubernetes taints `key=value:Effect`; left out, a training pool is tainted with its role."""

@@ -11,7 +11,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from coldaisle.spec.base import SpecModel, mistake
+from coldaisle.spec.acceptance import Domain, Phase, TestName
+from coldaisle.spec.base import Name, SpecModel, mistake
 
 Share = Annotated[str, StringConstraints(pattern=r"^(100|[1-9][0-9]?)%$")]
 Amount = Annotated[int, Field(ge=1, le=100_000)] | Share
@@ -44,6 +45,37 @@ class WindowSpec(SpecModel):
         return ((minutes(self.closes) - minutes(self.opens)) % 1440 or 1440) * 60
 
 
+class WaveAcceptanceSpec(SpecModel):
+    """Tests of acceptance that the hosts of each wave go through, compared with what they reached before."""
+
+    phase: Phase = "quick"
+    """How long they may take."""
+    domains: list[Domain] = Field(default_factory=list)
+    """Only these failure domains; all where there is none."""
+    tests: list[TestName] = Field(default_factory=list)
+    """Only these tests; all of the phase where there is none."""
+    max_loss: Share = "5%"
+    """How much less than before a figure may be (for a temperature: more)."""
+
+
+class TelemetrySpec(SpecModel):
+    """A query of Prometheus that the hosts of a wave have to answer well."""
+
+    name: Name
+    query: str = Field(min_length=1)
+    """PromQL; `$hosts` becomes the names of the wave's hosts as a regular expression."""
+    max: float | None = None
+    """The most that a value may be."""
+    min: float | None = None
+    """The least that a value may be."""
+
+    @model_validator(mode="after")
+    def _has_a_limit(self) -> Self:
+        if self.max is None and self.min is None:
+            raise mistake("missing-key", f"the query {self.name} has no limit", "give max, min or both")
+        return self
+
+
 class RolloutSpec(SpecModel):
     """The policy of changes; a pool without one is changed at once, as far as the provider's forks go."""
 
@@ -69,6 +101,10 @@ class RolloutSpec(SpecModel):
     """How long a wave takes at most: it starts only in a window that is open for so long still."""
     on_regression: Literal["stop", "roll-back"] = "stop"
     """Whether the hosts of a wave that regressed are taken back, where a way back exists."""
+    acceptance: WaveAcceptanceSpec | None = None
+    """Tests that each wave has to pass before its hosts are given back."""
+    telemetry: list[TelemetrySpec] = Field(default_factory=list)
+    """Queries that must be within their limits at the end of each wave's soak."""
     drain: bool = True
     """Whether hosts of the cluster are cordoned and drained before a change that disturbs what runs on them."""
     drain_timeout_s: Annotated[int, Field(ge=1, le=604_800)] = 900

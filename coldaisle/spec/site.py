@@ -42,6 +42,8 @@ class SiteSection(SpecModel):
     """Authority that signed the BMCs' certificates; null accepts none but those that the system trusts."""
     evidence: EvidenceSpec | None = None
     """Who signs what is found and done; left out, nothing can be accepted with evidence."""
+    prometheus_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] | None = None
+    """Where the deploy host asks Prometheus while changes go through; left out, `cluster.prometheus_url`."""
     zone: str | None = None
     """Topology zone of the nodes; left out, the site's name."""
     region: str | None = None

@@ -34,6 +34,9 @@ _KINDS: Mapping[str, Kind] = {
 }
 """What a play changes, where it does not depend on the facts."""
 
+ACCEPT = "accept"
+"""The play that tests hosts: what runs on them would be disturbed, and disturb."""
+
 NO_RECORD = frozenset({"varsDigest", "files"})
 """Facts that name what was written, by a digest; what it was before is not kept."""
 
@@ -53,6 +56,7 @@ def change_of(
 
     """
     facts = tuple(sorted(changed))
+    tests = playbook == ACCEPT
     reboots = any(_kind(name) in REBOOTS for name in facts)
     resets = any(_kind(name) in BMC_REBOOTS | DISTURBS or _is_driver(name) for name in facts)
     return Change(
@@ -60,7 +64,7 @@ def change_of(
         kind=_what(playbook, facts),
         facts=facts,
         reboots=reboots,
-        drains=reboots or resets,
+        drains=reboots or resets or tests,
         no_way_back=_no_way_back(playbook, facts, before),
         retry=retry,
     )
@@ -86,6 +90,8 @@ def _no_way_back(playbook: str, facts: tuple[str, ...], before: Mapping[str, obj
     """Return why a change cannot be taken back, empty where it can: its facts have values that they had before."""
     if playbook == "bmc_firmware":
         return "an older firmware is no state that anybody planned"
+    if playbook == ACCEPT:
+        return "a test changes nothing"
     if playbook in {"fabric", "bmc", "kubernetes"}:
         return f"the playbook {playbook} takes nothing back"
     named = [name for name in facts if _kind(name) not in NO_RECORD]

@@ -20,7 +20,14 @@ DURATIONS_FILE = "durations.json"
 KEPT = 9
 """Durations that are kept of each step; an estimate takes their median."""
 
-GUESSES_S: Mapping[str, float] = {"drain": 300, "apply": 300, "reboot": 600, "verify": 60, "uncordon": 15}
+GUESSES_S: Mapping[str, float] = {
+    "drain": 300,
+    "apply": 300,
+    "reboot": 600,
+    "verify": 60,
+    "accept": 600,
+    "uncordon": 15,
+}
 """Seconds of a step of one wave where none was measured. Ours: a server with eight GPUs takes minutes for its tests."""
 
 Durations = Mapping[str, Sequence[float]]
@@ -81,9 +88,9 @@ def estimate(play: PlayPlan, changes: Mapping[str, Change], waves: Sequence[Wave
 def _steps(members: Sequence[Change], policy: RolloutPlan | None) -> list[str]:
     drained = policy is not None and policy.drain and any(change.drains for change in members)
     rebooted = policy is not None and any(change.reboots for change in members)
-    return [*(["drain"] if drained else []), "apply", *(["reboot"] if rebooted else []), "verify"] + (
-        ["uncordon"] if drained else []
-    )
+    accepted = policy is not None and policy.acceptance is not None
+    before = [*(["drain"] if drained else []), "apply", *(["reboot"] if rebooted else []), "verify"]
+    return [*before, *(["accept"] if accepted else []), *(["uncordon"] if drained else [])]
 
 
 def _seconds(durations: Durations, playbook: str, step: str) -> float:

@@ -34,7 +34,7 @@ from coldaisle.waves.windows import local_text, opens_at
 
 Answer = tuple[State, tuple[Action, ...]]
 
-_RUNNING: frozenset[Phase] = frozenset({"drain", "apply", "reboot", "verify", "uncordon", "roll-back"})
+_RUNNING: frozenset[Phase] = frozenset({"drain", "apply", "reboot", "verify", "accept", "uncordon", "roll-back"})
 """Steps that the caller carries out and reports."""
 
 UNTOLD = "nothing was reported of it"
@@ -90,13 +90,16 @@ def step(state: State, event: Event, now: float) -> Answer:
             return _reported(state, told, now) if state.phase == reported else (state, ())
         case Resume():
             return _resume(state, now) if state.phase in {"stopped", "done"} else (state, ())
-    return _again(state) if isinstance(event, Go) and state.phase in {*_RUNNING, "stopped"} else _timed(state, now)
+    asked = isinstance(event, Go) and state.phase in {*_RUNNING, "stopped", "soak"}
+    return _again(state) if asked else _timed(state, now)
 
 
 def _again(state: State) -> Answer:
     """Ask once more for what was asked for last."""
     if state.phase == "stopped":
         return state, (Action(kind="stopped", why=state.stopping),)
+    if state.phase == "soak":
+        return _watched(state)
     return state, (Action(kind=cast("Step", state.phase), hosts=state.active),)
 
 
@@ -107,7 +110,7 @@ def _timed(state: State, now: float) -> Answer:
     if state.phase != "soak":
         return (state, (Action(kind="done"),)) if state.phase == "done" else (state, ())
     if state.until is not None and now < state.until:
-        return state, (Action(kind="wait", until=state.until, why="soak"),)
+        return _watched(state)
     return _release(_marked(state, state.active, "done"), now)
 
 
@@ -207,13 +210,20 @@ def _after(state: State, phase: Phase, good: tuple[str, ...], now: float) -> Ans
         return _begin_step(state, "verify", touched) if touched else _retreat(state, _too_many(state), now)
     if why := _too_many(state):
         return _retreat(_marked(state, good, "done"), why, now)
+    if phase == "verify" and state.policy.acceptance is not None and good:
+        return _begin_step(state, "accept", good)
     return _soak(state, good, now) if good else _release(state, now)
 
 
 def _soak(state: State, hosts: tuple[str, ...], now: float) -> Answer:
     soak_s = state.policy.canary_soak_s if state.current.canary else state.policy.soak_s
     state = replace(state, phase="soak", active=hosts, until=now + soak_s)
-    return _timed(state, now)
+    return _watched(state) if state.policy.telemetry else _timed(state, now)
+
+
+def _watched(state: State) -> Answer:
+    """Ask for the hosts to be watched to the end of the soak, and looked at then: at once where there is none."""
+    return state, (Action(kind="wait", until=state.until, why="soak"),)
 
 
 def _too_many(state: State) -> str:

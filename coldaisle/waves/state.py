@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from coldaisle.plan.model import RolloutPlan
 from coldaisle.waves.records import Change, Limits, Wave
 
-Step = Literal["drain", "apply", "reboot", "verify", "soak", "uncordon", "roll-back"]
+Step = Literal["drain", "apply", "reboot", "verify", "accept", "soak", "uncordon", "roll-back"]
 """What is done with the hosts of a wave, in the order of a good one; `roll-back` takes the place of the rest."""
 
 Phase = Literal["ready", "window", "stopped", "done"] | Step

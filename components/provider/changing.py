@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from components.provider.outcome import NotStarted
+from components.provider.work import ACCEPT
 
 if TYPE_CHECKING:
     from components.provider.inputs import Hosts, PlayInputs
@@ -31,23 +32,39 @@ async def changed(work: Work, old: PlayInputs | None, hosts: list[str]) -> tuple
     Hosts that the play had set up before, or that a rollout has left unfinished, go through the waves of its policy, if
     it has one; a first bring-up has nothing in service to protect.
     """
+    if work.play.playbook == ACCEPT:
+        from components.provider.accept_play import accepted  # noqa: PLC0415 - most plays test nothing
+
+        return await accepted(work, old, hosts)
     if old is None or work.play.rollout is None:
         return await _bring_up(work, hosts)
+    waved = in_waves(work, old, hosts)
+    seen, trouble = await _bring_up(work, [host for host in hosts if host not in waved])
+    now, wrong = await rolled(work, old, waved)
+    return seen | now, trouble | wrong
+
+
+def in_waves(work: Work, old: PlayInputs, hosts: list[str]) -> list[str]:
+    """Return the hosts that were set up before, or that a rollout has left unfinished."""
+    from components.provider.rollout_files import RolloutFiles  # noqa: PLC0415 - pydantic and the waves
+
+    kept = RolloutFiles(work.site().state, work.name).load()
+    known = {*old.hosts, *(kept.state.changes if kept else ())}
+    return sorted(host for host in hosts if host in known)
+
+
+async def rolled(work: Work, old: PlayInputs, hosts: list[str]) -> tuple[Hosts, dict[str, Trouble]]:
+    """Change hosts in the waves of the play's policy, unless the run was stopped before."""
+    if not hosts or work.stopped:
+        return {}, {}
     # Pydantic, the waves and what renders the plan: most runs have no rollout.
     from coldaisle.waves.policies import policy_of  # noqa: PLC0415
     from components.provider.rollout import Rollout  # noqa: PLC0415
     from components.provider.rollout_files import RolloutFiles  # noqa: PLC0415
 
     files = RolloutFiles(work.site().state, work.name)
-    kept = files.load()
-    known = {*old.hosts, *(kept.state.changes if kept else ())}
-    waved = sorted(host for host in hosts if host in known)
-    seen, trouble = await _bring_up(work, [host for host in hosts if host not in known])
-    if waved and not work.stopped:
-        before = {host: old.hosts[host] for host in waved if host in old.hosts}
-        now, wrong = await Rollout(work, policy_of(work.play.rollout), files, before).run(waved)
-        seen, trouble = seen | now, trouble | wrong
-    return seen, trouble
+    before = {host: old.hosts[host] for host in hosts if host in old.hosts}
+    return await Rollout(work, policy_of(work.play.rollout or {}), files, before).run(hosts)
 
 
 async def _bring_up(work: Work, hosts: list[str]) -> tuple[Hosts, dict[str, Trouble]]:

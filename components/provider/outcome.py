@@ -68,7 +68,20 @@ class TakenBack:
         return f"{host}: rolled back: {self.message}"
 
 
-Trouble = Failed | Unreachable | Stopped | NotStarted | TakenBack
+@dataclass(frozen=True, slots=True)
+class NotAccepted:
+    """A host was tested and is not accepted, or could not be told about; `look_at` is its evidence."""
+
+    message: str
+    look_at: str = ""
+
+    def reason(self, host: str) -> str:
+        """Return the line that the user reads."""
+        look = f"; look at {self.look_at}" if self.look_at else ""
+        return f"{host}: not accepted: {self.message}{look}"
+
+
+Trouble = Failed | Unreachable | Stopped | NotStarted | TakenBack | NotAccepted
 
 
 @dataclass(slots=True)

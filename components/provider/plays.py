@@ -21,7 +21,7 @@ from components.provider.reading import Reader, Reading
 from components.provider.run import Runner, run_playbook
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
-from components.provider.work import Say, Shared, Work, seen_now
+from components.provider.work import ACCEPT, Say, Shared, Telemetry, Tester, Work, seen_now
 
 if TYPE_CHECKING:
     from components.provider.outcome import Trouble
@@ -55,16 +55,32 @@ class Plays:
     Inputs and outputs are dictionaries as `PlayInputs` has them; `urn` names the resource.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what stands between the logic and the world
         self,
         say: Say,
         sites: Callable[[str], Site] = open_site,
         runner: Runner = run_playbook,
+        *,
         clock: Callable[[], float] | None = None,
+        tester: Tester | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
-        """Show lines by `say`; find sites by `sites`, run playbooks by `runner`, and tell the time by `clock`."""
+        """
+        Show lines by `say`, and find sites by `sites`.
+
+        Run playbooks by `runner`, tell the time by `clock`, test hosts of waves by `tester`, and ask `telemetry`.
+        """
         stop = asyncio.Event()
-        self._shared = Shared(say, sites, stop, Reader(stop, runner), runner=runner, clock=clock or Clock())
+        self._shared = Shared(
+            say,
+            sites,
+            stop,
+            Reader(stop, runner),
+            runner=runner,
+            clock=clock or Clock(),
+            tester=tester,
+            telemetry=telemetry,
+        )
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return every problem of the inputs at once. What is not known yet is left for the run to judge."""
@@ -85,6 +101,11 @@ class Plays:
         self._shared.say(
             urn, f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}" if hosts else "to be read again"
         )
+        if hosts and play.playbook == ACCEPT:
+            try:
+                self._shared.say(urn, self._shared.accepting().foreseen(Work(self._shared, urn, play, 0), hosts))
+            except SiteProblemError as error:
+                self._shared.say(urn, str(error))
 
     async def create(self, urn: str, inputs: Properties, timeout_s: float) -> tuple[str, Properties]:
         """Run the playbook on every host. It is the playbook that makes a second creation harmless."""
@@ -149,9 +170,9 @@ class Plays:
         """Make the hosts as planned; return the outputs."""
         work = Work(self._shared, urn, new, timeout_s)
         targets, alone = changes.hosts_to_run(old, new), changes.left_alone(new)
-        seen: Hosts = {
-            host: changes.owned(old.hosts[host], new.hosts[host]) for host in new.hosts if old and host not in targets
-        }
+        # One that has failed so far and is left alone now was never seen.
+        known = {host: facts for host, facts in old.hosts.items() if host in new.hosts} if old else {}
+        seen: Hosts = {host: changes.owned(it, new.hosts[host]) for host, it in known.items() if host not in targets}
         trouble: dict[str, Trouble] = {}
         if not targets:  # the last read could not tell
             targets = sorted((new.hosts.keys() - alone.keys()) & self._unread(new.site, resource_id))

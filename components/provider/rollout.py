@@ -31,12 +31,15 @@ from coldaisle.waves import (
 )
 from coldaisle.waves.effects import REBOOTS, change_of
 from coldaisle.waves.state import Action, Event
+from coldaisle.waves.telemetry import Answer, worse
 from components.provider import changes
+from components.provider.accept_play import GATES
 from components.provider.locks import InUseError, lock_all
 from components.provider.outcome import Failed, NotStarted, Stopped, TakenBack
 from components.provider.reading import Reading
 from components.provider.rollout_files import Kept, RolloutFiles, target_of
 from components.provider.run import RunError
+from components.provider.work import ACCEPT
 
 if TYPE_CHECKING:
     from components.provider.inputs import HostFacts, Hosts, PlayInputs
@@ -70,6 +73,7 @@ class Rollout:
     seen: Hosts = field(default_factory=dict)
     trouble: dict[str, Trouble] = field(default_factory=dict)
     _healthy: dict[str, HostFacts] = field(default_factory=dict)
+    _telemetry: dict[str, Answer] = field(default_factory=dict)
 
     @property
     def play(self) -> PlayInputs:
@@ -167,6 +171,8 @@ class Rollout:
                 return Reported("apply", await self._apply(site, state, hosts))
             case "verify":
                 return Reported("verify", await self._verify(state, hosts))
+            case "accept":
+                return Reported("accept", await self._accept(hosts))
             case "roll-back":
                 return Reported("roll-back", await self._roll_back(site, hosts))
             case "drain" | "reboot" | "uncordon":
@@ -182,7 +188,19 @@ class Rollout:
             return Tick()
         results = await self._verify(state, list(state.active))
         bad = {host: why for host, why in results.items() if why is not None}
-        return Regressed("; ".join(dict.fromkeys(bad.values())), tuple(bad)) if bad else Tick()
+        if bad:
+            return Regressed("; ".join(dict.fromkeys(bad.values())), tuple(bad))
+        return await self._ask(list(state.active))
+
+    async def _ask(self, hosts: list[str]) -> Event:
+        """Ask telemetry about the hosts of the wave; what is beyond its limits has regressed."""
+        texts: list[str] = []
+        blamed: list[str] = []
+        for asked in self.policy.telemetry:
+            before = self._telemetry.get(asked.name, "it was not asked before the wave")
+            text, named = worse(asked, before, await self.work.shared.ask(asked, hosts), hosts)
+            texts, blamed = [*texts, text] if text else texts, [*blamed, *named]
+        return Regressed("; ".join(texts), tuple(dict.fromkeys(blamed))) if texts else Tick()
 
     async def _apply(self, site: Site, state: State, hosts: list[str]) -> Results:
         """Run the playbook; where a reboot follows, without the facts that come true by it."""
@@ -190,13 +208,16 @@ class Rollout:
         now = await self.work.read(planned)
         _, wrong = self.work.judge(planned, now, hosts)
         self._healthy = {host: planned[host] for host in hosts if host not in wrong}
+        self._telemetry = {asked.name: await self.work.shared.ask(asked, hosts) for asked in self.policy.telemetry}
+        refused = await self._baseline(hosts)
+        hosts = [host for host in hosts if host not in refused]
         variables: Variables = {}
         for host in hosts:
             if state.changes[host].reboots:
                 facts = self._own_facts(site, host)
                 later = {name: value for name, value in facts.items() if name.partition(".")[0] not in REBOOTS}
                 variables[host] = {f"{self.play.playbook}_facts": later}
-        return self._results(await self.work.run(self.play.playbook, hosts, variables), hosts)
+        return refused | (self._results(await self.work.perform(hosts, variables), hosts) if hosts else {})
 
     def _own_facts(self, site: Site, host: str) -> dict[str, Any]:
         facts: dict[str, Any] = site.inventory["all"]["hosts"][host].get(f"{self.play.playbook}_facts", {})
@@ -213,6 +234,21 @@ class Rollout:
             self.seen[host] = {name: value for name, value in seen[host].items() if name in self.play.hosts[host]}
         self.trouble |= wrong
         return dict.fromkeys(hosts) | failed | {host: _short(host, why) for host, why in wrong.items()}
+
+    async def _accept(self, hosts: list[str]) -> Results:
+        """Test hosts by what the policy names, and hold what they reach against what they reached before."""
+        assert self.policy.acceptance is not None  # noqa: S101 - the step is asked for by a policy that has it
+        wrong = await self.work.shared.testing().try_wave(self.work, hosts, self.policy.acceptance, before=False)
+        self.trouble |= wrong
+        return dict.fromkeys(hosts) | {host: _short(host, why) for host, why in wrong.items()}
+
+    async def _baseline(self, hosts: list[str]) -> Results:
+        """Measure hosts that were never accepted, before they change; who fails already is not changed."""
+        if self.policy.acceptance is None:
+            return {}
+        wrong = await self.work.shared.testing().try_wave(self.work, hosts, self.policy.acceptance, before=True)
+        self.trouble |= wrong
+        return {host: f"before the change: {_short(host, why)}" for host, why in wrong.items()}
 
     async def _roll_back(self, site: Site, hosts: list[str]) -> Results:
         """Run the playbook with the facts that the hosts had before, as far as they are known."""
@@ -236,6 +272,7 @@ class Rollout:
                 "drain_why": why,
                 "drain_timeout_s": self.policy.drain_timeout_s,
                 "reboot_why": why,
+                **({"drain_acceptance": GATES[kind]} if self.play.playbook == ACCEPT and kind in GATES else {}),
                 "reboot_timeout_s": known[host].get("up_timeout_s", REBOOT_TIMEOUT_S),
             }
             for host in mine

@@ -98,12 +98,13 @@ def open_site(site: str) -> Site:
         raise SiteProblemError(
             f"there is no site folder {folder}\n  fix: 'site' is relative to the folder of Pulumi.yaml"
         )
-    stamp = tuple((str(path), path.stat().st_mtime_ns) for path in sorted(_spec_files(folder)))
-    return _planned(folder, stamp)
+    return _planned(folder, spec_stamp(folder))
 
 
-def _spec_files(folder: Path) -> list[Path]:
-    return [*folder.rglob("*.yaml"), *folder.glob(JOURNAL_FILE)]
+def spec_stamp(folder: Path) -> tuple[tuple[str, int], ...]:
+    """Return what changes when a file of a spec does: names and times."""
+    files = [*folder.rglob("*.yaml"), *folder.glob(JOURNAL_FILE)]
+    return tuple((str(path), path.stat().st_mtime_ns) for path in sorted(files))
 
 
 @lru_cache(maxsize=4)

@@ -7,10 +7,10 @@ Many plays run at once in one process; what they share (the reader, whose turn a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
 from coldaisle.drift.equality import Fact, normal
@@ -21,6 +21,11 @@ from components.provider.reading import Reader, Reading
 from components.provider.run import Event, Job, Runner, run_playbook
 from components.provider.site import Site, SiteProblemError
 
+if TYPE_CHECKING:
+    from coldaisle.acceptance.standing import Standing
+    from coldaisle.plan.model import TelemetryPlan, WaveAcceptancePlan
+    from coldaisle.waves.telemetry import Answer
+
 Say = Callable[[str, str], None]
 """Shows a line (second) at a resource (first, its URN)."""
 
@@ -28,11 +33,46 @@ _SHOWN_STATES = frozenset({"start", "ok", "changed", "failed", "unreachable"})
 _ARGUMENT_CHECK = "Validating arguments against arg spec"
 """Ansible's own first task of each role: not worth a line as long as it passes."""
 
+ACCEPT = "accept"
+"""The playbook that tests hosts; what it makes true is told by signed evidence, and not by the hosts."""
+
+Limits = tuple[int, int]
+"""Hosts that are worked on at once, and the longest time of a run in seconds."""
+
 ABSENT = "absent"
 """What the outputs say of a thing that was looked for and is not there."""
 
 Variables = dict[str, dict[str, Any]]
 """By host, variables over those of the inventory."""
+
+
+Telemetry = Callable[["TelemetryPlan", list[str]], Awaitable["Answer"]]
+"""Gives what a query says of hosts: `prometheus.ask`, or a rehearsal of it."""
+
+
+class Tester(Protocol):
+    """Tests hosts of waves: `accepting.Accepting`, or a rehearsal of it."""
+
+    async def try_wave(
+        self, work: Work, hosts: list[str], policy: WaveAcceptancePlan, *, before: bool
+    ) -> dict[str, Trouble]:
+        """Test hosts of a wave, or (`before`) measure those that nothing is known of, before the wave changes them."""
+
+
+class Acceptor(Tester, Protocol):
+    """Tests hosts for the play `accept`, and knows by their evidence which ones are accepted."""
+
+    def told(self, work: Work, hosts: list[str]) -> dict[str, Reading]:
+        """Return what the evidence says of hosts, as facts of the play `accept`."""
+
+    def standings(self, work: Work, hosts: list[str]) -> dict[str, Standing]:
+        """Return where hosts stand by their evidence."""
+
+    def foreseen(self, work: Work, hosts: list[str]) -> str:
+        """Return which of the hosts would be tested, and how long that takes."""
+
+    async def accept(self, work: Work, hosts: list[str]) -> RunResult:
+        """Test hosts by what their pool asks for."""
 
 
 @dataclass(slots=True)
@@ -47,6 +87,29 @@ class Shared:
     power: asyncio.Lock = field(default_factory=asyncio.Lock)
     runner: Runner = run_playbook
     clock: Callable[[], float] = field(default_factory=Clock)
+    acceptor: Acceptor | None = None
+    tester: Tester | None = None
+    telemetry: Telemetry | None = None
+
+    async def ask(self, asked: TelemetryPlan, hosts: list[str]) -> Answer:
+        """Return what telemetry says of hosts now."""
+        if self.telemetry is not None:
+            return await self.telemetry(asked, hosts)
+        from components.provider.prometheus import ask  # noqa: PLC0415 - most runs ask nothing
+
+        return await ask(asked, hosts)
+
+    def testing(self) -> Tester:
+        """Return who tests hosts of waves."""
+        return self.tester or self.accepting()
+
+    def accepting(self) -> Acceptor:
+        """Return who tests hosts: most runs test none, and load nothing of it."""
+        if self.acceptor is None:
+            from components.provider.accepting import Accepting  # noqa: PLC0415
+
+            self.acceptor = Accepting()
+        return self.acceptor
 
 
 @dataclass(slots=True)
@@ -79,20 +142,29 @@ class Work:
 
     async def settle(self, hosts: list[str]) -> tuple[Hosts, dict[str, Trouble]]:
         """Run the playbook on hosts, and return what was seen of them after it, and what is wrong."""
-        result = await self.run(self.play.playbook, hosts)
+        result = await self.perform(hosts)
         readings = {} if self.stopped else await self._read_back(result)
         seen, wrong = self.judge(self.play.hosts, readings, result.done)
         return seen, result.trouble | wrong
 
-    async def run(self, playbook: str, hosts: list[str], variables: Variables | None = None) -> RunResult:
+    async def perform(self, hosts: list[str], variables: Variables | None = None) -> RunResult:
+        """Do with hosts what the play is for."""
+        if self.play.playbook == ACCEPT:
+            return await self.shared.accepting().accept(self, hosts)
+        return await self.run(self.play.playbook, hosts, variables)
+
+    async def run(
+        self, playbook: str, hosts: list[str], variables: Variables | None = None, limits: Limits | None = None
+    ) -> RunResult:
         """Run a playbook on some hosts of the play, with a line for each task."""
-        limit_s = min(self.play.timeout_s, int(self.timeout_s)) if self.timeout_s else self.play.timeout_s
+        forks, most_s = limits or (self.play.forks, self.play.timeout_s)
+        limit_s = min(most_s, int(self.timeout_s)) if self.timeout_s else most_s
         job = Job(
             site=self.site(),
             playbook=playbook,
             hosts=tuple(hosts),
             what=f"the play {self.name}",
-            forks=self.play.forks,
+            forks=forks,
             timeout_s=limit_s,
             collect_facts=True,
             host_variables=variables or {},
@@ -115,12 +187,20 @@ class Work:
     async def read(self, hosts: Mapping[str, HostFacts]) -> dict[str, Reading]:
         """Ask the hosts that the site (still) has; of one that has left the plan, the last word stays."""
         wanted = {host: frozenset(facts) - NOT_FACTS for host, facts in hosts.items()}
+        if self.play.playbook == ACCEPT:
+            return self._accepted(wanted)
         try:
             site = self.site()
         except SiteProblemError as error:
             return {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in wanted.items()}
         asked = {host: names for host, names in wanted.items() if names and site.has(host)}
         return await self.shared.reader.read(site, asked) if asked else {}
+
+    def _accepted(self, wanted: Mapping[str, frozenset[str]]) -> dict[str, Reading]:
+        try:
+            return self.shared.accepting().told(self, [host for host, names in wanted.items() if names])
+        except SiteProblemError as error:
+            return {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in wanted.items()}
 
     async def _read_back(self, result: RunResult) -> dict[str, Reading]:
         """

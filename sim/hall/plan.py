@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from coldaisle.plan.model import CablePlan, FabricPlan, NodePlan, PoolPlan, SitePlan
-from coldaisle.plan.plays import VERBS, plan_plays
+from coldaisle.plan.plays import PLAYBOOKS, plan_plays
 from sim.errors import SimError
 from sim.machines import Kind
 from sim.network import BMC_DEVICE, OOB_MTU_BYTES, Link, Port, Wiring, oob_switch, wiring
@@ -68,7 +68,7 @@ def hall_plan(plan: SitePlan, state: State, wanted: Wanted) -> SitePlan:
         plays=(),
         admin_private_key_file=str(state.ssh_key),
     )
-    plays = tuple(replace(play, after=()) for play in plan_plays(found) if play.playbook in VERBS)
+    plays = tuple(replace(play, after=()) for play in plan_plays(found) if play.playbook in PLAYBOOKS)
     return replace(found, plays=plays)
 
 

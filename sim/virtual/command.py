@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldaisle.plan.rollout import plan_rollout
+from coldaisle.plan.rollout import rollout_of
 from coldaisle.render.ansible import inventory
-from coldaisle.spec.rollout import RolloutSpec
+from coldaisle.spec.rollout import RolloutSpec, WaveAcceptanceSpec
 from components.provider.site import Site
 from sim.errors import SimError
 from sim.virtual.hazards import Hazards
@@ -45,9 +45,12 @@ def ground(plan: SitePlan, pool: str | None = None) -> Ground:
         have = f"pools with GPUs: {', '.join(plays) or 'none'}"
         raise SimError(plan.name, f"there is no pool {chosen or 'with GPUs'}", have, "name one of them")
     policy = next(each.rollout for each in plan.pools if each.name == chosen)
-    default = plan_rollout(RolloutSpec(), "Etc/UTC")
-    assert default is not None  # noqa: S101 - a policy was given
-    return Ground(plan.name, inventory(plan), plays[chosen], policy or default)
+    return Ground(
+        plan.name,
+        inventory(plan),
+        plays[chosen],
+        policy or rollout_of(RolloutSpec(acceptance=WaveAcceptanceSpec()), "Etc/UTC"),
+    )
 
 
 def trials(place: Ground, seeds: Iterable[int], hazards: Hazards) -> Iterator[Outcome]:

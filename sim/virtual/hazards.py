@@ -8,7 +8,7 @@ from dataclasses import dataclass
 SPREAD = 0.25
 """Of the logarithm of every duration: one of twenty takes half as long again."""
 
-BASE_S = {"gpu": 240.0, "drain": 120.0, "uncordon": 5.0, "reboot": 420.0, "read": 4.0}
+BASE_S = {"gpu": 240.0, "drain": 120.0, "uncordon": 5.0, "reboot": 420.0, "read": 4.0, "accept": 600.0}
 """Median seconds of a playbook on a host. Ours: of the order that operators tell of, and not a measurement."""
 
 OTHER_S = 60.0
@@ -20,9 +20,10 @@ class Hazards:
     Probabilities, and rates an hour.
 
     `fails` and `silent` are for a host at a run; what is silent answers again after `silent_s` on average. `bad_change`
-    is for a trial: what it installs breaks a share `bad_share` of the hosts. `dead` is for a host of a trial: it never
-    takes the change. `kills_an_hour`, `stops_an_hour` and `losses_an_hour` are `kill -9` and ^C of the run, and power
-    lost to all hosts of a feed.
+    is for a trial: what it installs breaks a share `bad_share` of the hosts; `slow_change` makes as many slower, which
+    tests of acceptance alone can find. `dead` is for a host of a trial: it never takes the
+    change. `kills_an_hour`, `stops_an_hour` and `losses_an_hour` are `kill -9` and ^C of the run, and power lost to all
+    hosts of a feed.
     """
 
     fails: float = 0.004
@@ -31,12 +32,15 @@ class Hazards:
     dead: float = 0.002
     bad_change: float = 0.1
     bad_share: float = 0.6
+    slow_change: float = 0.1
     kills_an_hour: float = 0.15
     stops_an_hour: float = 0.1
     losses_an_hour: float = 0.02
 
 
-CALM = Hazards(fails=0, silent=0, dead=0, bad_change=0, kills_an_hour=0, stops_an_hour=0, losses_an_hour=0)
+CALM = Hazards(
+    fails=0, silent=0, dead=0, bad_change=0, slow_change=0, kills_an_hour=0, stops_an_hour=0, losses_an_hour=0
+)
 
 
 class Dice:

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from components.provider.outcome import Failed, RunResult, Stopped, Trouble, Unreachable
+from components.provider.outcome import Failed, NotAccepted, RunResult, Stopped, Trouble, Unreachable
 from components.provider.reading import READ_PLAYBOOK, WANTED_VARIABLE
 
 if TYPE_CHECKING:
+    from coldaisle.plan.model import WaveAcceptancePlan
     from components.provider.inputs import HostFacts
     from components.provider.run import Event, Job
+    from components.provider.work import Work
     from sim.virtual.hazards import Dice, Hazards
     from sim.virtual.watch import Watch
 
@@ -20,6 +22,9 @@ CHANGED = "driver"
 """The fact that a trial changes, of the play `gpu`."""
 
 PLAYBOOK = "gpu"
+SLOWER = "host-copies: device_to_host_gb_s is 40, was 55: -27 %, 5 % may be lost"
+"""What tests say of a host that a change makes slower: no fact of it shows that."""
+
 BROKEN: HostFacts = {"gpu_count": 7}
 """What a bad change does to a host: one of its GPUs no longer answers."""
 
@@ -31,6 +36,7 @@ class Host:
     facts: HostFacts
     dead: bool = False
     fragile: bool = False
+    sluggish: bool = False
     silent_until: float = 0.0
     drained: bool = False
 
@@ -107,6 +113,28 @@ class Model:
         host.facts[CHANGED] = wanted
         host.facts |= BROKEN if host.fragile and wanted == self.new else {"gpu_count": 8}
         return Failed(PLAYBOOK, "it failed at its end", "the model's dice") if failed else None
+
+    async def try_wave(
+        self, work: Work, hosts: list[str], policy: WaveAcceptancePlan, *, before: bool
+    ) -> dict[str, Trouble]:
+        """Answer as tests do: a host that the new version makes slower has lost more than any policy lets it."""
+        del policy
+        if before:
+            return {}
+        stopped = asyncio.create_task(work.shared.stop.wait())
+        await asyncio.wait({stopped}, timeout=max(self.dice.takes_s("accept") for _ in hosts))
+        stopped.cancel()
+        if work.stopped:
+            return {name: Stopped("stopped") for name in hosts}
+        return {name: why for name in hosts if (why := self._tested(name)) is not None}
+
+    def _tested(self, name: str) -> Trouble | None:
+        host = self.hosts[name]
+        if self._falls_silent(host):
+            return Unreachable("no route to host")
+        slow = host.sluggish and host.facts[CHANGED] == self.new
+        self.watch.tests(name, str(host.facts[CHANGED]), slow=slow)
+        return NotAccepted(SLOWER) if slow else None
 
     async def _read(self, job: Job) -> RunResult:
         await asyncio.sleep(self.dice.takes_s(READ_PLAYBOOK))

@@ -48,6 +48,7 @@ class Outcome:
     seed: int
     hosts: int
     bad_change: bool
+    slow_change: bool
     ups: int = 0
     kills: int = 0
     stops: int = 0
@@ -84,13 +85,16 @@ class Trial:
             canaries=at_least(policy.canary, len(names)),
             soak_s=policy.canary_soak_s,
             at_once=at_most(policy.max_at_once, len(names)),
+            may_fail=policy.max_failed,
         )
         self.bad = dice.happens("bad change", hazards.bad_change)
+        self.slow = dice.happens("slow change", hazards.slow_change)
         hosts = {
             name: Host(
                 facts={**play.facts[name], CHANGED: OLD},
                 dead=dice.happens("dead", hazards.dead),
                 fragile=self.bad and dice.happens("fragile", hazards.bad_share),
+                sluggish=self.slow and dice.happens("sluggish", hazards.bad_share),
             )
             for name in names
         }
@@ -103,7 +107,7 @@ class Trial:
 
     async def run(self, seed: int) -> Outcome:
         """Let the operator work until the hosts are as planned, and judge what came of it."""
-        found = self.outcome = Outcome(seed, len(self.model.hosts), self.bad)
+        found = self.outcome = Outcome(seed, len(self.model.hosts), self.bad, self.slow)
         outputs = self._inputs(OLD)
         trouble = asyncio.create_task(self._lose_power())
         while found.ups < LAST_UP and not self._ended(outputs):
@@ -134,8 +138,10 @@ class Trial:
     async def _up(self, outputs: Properties) -> Properties:
         """Run `up` once: to its end, until somebody stops it, or until it is killed. Return what the engine keeps."""
         watch, found = self.model.watch, self.outcome
+        if self.policy.on_regression == "roll-back":  # who was taken back is no longer out, and its wave is tried again
+            watch.refused.clear()
         before = asyncio.all_tasks()
-        plays = Plays(lambda _urn, _line: None, lambda _site: self.site, self.model.run, wall)
+        plays = Plays(lambda _urn, _line: None, lambda _site: self.site, self.model.run, clock=wall, tester=self.model)
         task = asyncio.create_task(plays.update(URN, "gpu", outputs, self._inputs(self.version), 0))
         kill = asyncio.create_task(asyncio.sleep(self._after("kills", self.hazards.kills_an_hour)))
         stop = asyncio.create_task(asyncio.sleep(self._after("stops", self.hazards.stops_an_hour)))
@@ -178,7 +184,7 @@ class Trial:
             return
         for host in self.model.hosts.values():
             host.dead = False
-        if self.bad and self.version == NEW:
+        if (self.bad or self.slow) and self.version == NEW:
             self.version = BETTER
             known = self.site.inventory["all"]["hosts"]
             for name in self.play.facts:

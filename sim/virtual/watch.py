@@ -23,7 +23,8 @@ class Watch:
     Looks at every run that starts, and at every host that changes.
 
     `limits` are the policy's shares by kind of domain; `domains` those of each host. `canary` are the hosts that
-    changed first, and when they began. `broken` collects what did not hold, in sentences.
+    changed first, and when they began. `refused` has, by host, the version that tests have refused. `broken` collects
+    what did not hold, in sentences.
     """
 
     limits: Mapping[Domain, Amount]
@@ -32,6 +33,8 @@ class Watch:
     canaries: int
     soak_s: float
     at_once: int
+    may_fail: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
     installed: Counter[str] = field(default_factory=Counter)
     canary: tuple[float, frozenset[str]] | None = None
@@ -47,10 +50,20 @@ class Watch:
             self._judge_change(frozenset(hosts))
         self._judge_limits(frozenset(hosts), model)
 
+    def tests(self, name: str, version: str, *, slow: bool) -> None:
+        """Remember which version tests have refused on a host, until they pass there."""
+        if slow:
+            self.refused[name] = version
+        else:
+            self.refused.pop(name, None)
+
     def installs(self, name: str, version: str, host: Host) -> None:
         """Judge one host that gets a version: once, unless it was taken back between."""
         if not host.drained:
             self._break(f"{name} gets {version} while work runs on it")
+        others = [other for other, found in self.refused.items() if found == version and other != name]
+        if len(others) > self.may_fail and host.facts.get("driver") != version and name not in self.refused:
+            self._break(f"{name} gets {version}, which tests have refused on {_some(others)}")
         self.installed[f"{name} {version}"] += host.facts.get("driver") != version
 
     def _judge_change(self, hosts: frozenset[str]) -> None:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
 from sim import faults
 from sim.parts import gpu_slot, serial_of
+from tests.hall import test_waves as waves
 from tests.hall.test_faults import target
 from tests.hall_sites import Hall, hall_in_order
 
@@ -129,3 +131,39 @@ def test_a_host_that_is_off_is_not_accepted(brought_up: Hall) -> None:
         3,
         {"r01-n01": "accepted", "r01-n02": "could-not-tell"},
     )
+
+
+def plan_pool(floor: Hall, driver: str, **pool: Any) -> None:  # noqa: ANN401
+    """Write a driver and keys of the pool into the spec, and the inputs of the plays that follow."""
+    file = floor.folder / "site.yaml"
+    spec = yaml.safe_load(file.read_text())
+    spec["node_pools"]["light"]["gpu"]["driver_packages"] = {waves.PACKAGE: driver}
+    spec["node_pools"]["light"] |= pool
+    file.write_text(yaml.safe_dump(spec, sort_keys=False))
+    floor.replan()
+    floor.plays("prepare")
+
+
+def test_a_driver_that_costs_bandwidth_is_taken_back_at_the_canary(brought_up: Hall) -> None:
+    """`up` accepts the pool with its old driver; the canary of a new one is slower than it was, and nobody else is."""
+    waves.install_stand_ins(brought_up)
+    plan_pool(brought_up, waves.OLD, acceptance={"phase": "full", "domains": ["pcie"]})
+    assert brought_up.plays("apply", "gpu", "accept")["reasons"] == {}
+    rollout = {
+        "canary_soak_s": 0,
+        "on_regression": "roll-back",
+        "acceptance": {"phase": "full", "tests": ["host-copies"], "max_loss": "5%"},
+    }
+    plan_pool(brought_up, waves.NEW, rollout=rollout)
+    canary = target(brought_up, "r01-n01")
+    faults.inject(canary, "gpu-slow", {"index": 2})
+    try:
+        first, *others = brought_up.plays("apply", "gpu")["reasons"]["gpu-light"]
+    finally:
+        faults.clear(canary, "gpu-slow")
+    assert first.startswith("r01-n01: rolled back: canary r01-n01 failed: accept: not accepted: host-copies: ")
+    part = f"r01-n01 GPU 2, serial {serial_of('r01-n01', gpu_slot(2))}"
+    assert f" %, 5 % may be lost (part: {part}" in first
+    assert len(others) == HOSTS - 1
+    assert all(": not started: canary r01-n01 failed: accept: not accepted:" in other for other in others)
+    assert waves.versions(brought_up) == [waves.OLD] * HOSTS

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from coldaisle.plan.model import WindowPlan
+from coldaisle.plan.model import TelemetryPlan, WaveAcceptancePlan, WindowPlan
 from coldaisle.waves.policies import policy_json
+from coldaisle.waves.telemetry import Sample
 from components.provider.locks import lock_all
-from components.provider.plays import InitFailedError
+from components.provider.outcome import NotAccepted
+from components.provider.plays import InitFailedError, Plays
 from components.provider.run import RunError
-from tests.provider.conftest import Engine
+from tests.provider.conftest import URN, Engine
 from tests.unit.waves.floors import policy
 
 if TYPE_CHECKING:
+    from components.provider.outcome import Trouble
+    from components.provider.work import Telemetry, Work
     from tests.provider.conftest import Floor
 
 CANARY_FAILS = "not started: canary h1 failed: verify: failed in task 'read back': mtu.rail0 is 1500 after the run"
@@ -163,3 +167,59 @@ def test_a_policy_is_checked_before_anything_runs(floor: Floor, engine: Engine) 
     assert asyncio.run(engine.check(good)) == {}
     [(name, why)] = asyncio.run(engine.check(floor.inputs(rollout={"canary": 1}))).items()
     assert (name, why.startswith("is no policy")) == ("rollout", True)
+
+
+class Refuser:
+    """Refuses hosts; it remembers whom it measured before a change, and whom it tested after it."""
+
+    def __init__(self, *refused: str) -> None:
+        """Refuse these."""
+        self.refused, self.asked = refused, list[tuple[bool, list[str]]]()
+
+    async def try_wave(
+        self, work: Work, hosts: list[str], policy: WaveAcceptancePlan, *, before: bool
+    ) -> dict[str, Trouble]:
+        """Answer for the hosts."""
+        del work, policy
+        self.asked.append((before, hosts))
+        return {} if before else {host: NotAccepted("bandwidth is lost") for host in hosts if host in self.refused}
+
+
+TESTS = WaveAcceptancePlan(phase="full", domains=(), tests=("host-copies",), max_loss_percent=5)
+QUERY = TelemetryPlan(name="xids", url="http://p", query="xids", max=0, min=None)
+
+
+def refusal(floor: Floor, tester: Refuser | None, told: Telemetry | None, **fields: Any) -> list[str]:  # noqa: ANN401
+    """Return the reasons of an update in waves whose tests or telemetry say no."""
+    outputs, inputs = set_up(floor, **fields)
+    plays = Plays(lambda _urn, _line: None, tester=tester, telemetry=told)
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(plays.update(URN, "os-train", outputs, inputs, 0))
+    return caught.value.reasons
+
+
+def test_a_wave_that_tests_refuse_stops_the_rollout(floor: Floor) -> None:
+    """What was measured before the change and after it is the canary; the others are not touched."""
+    tester = Refuser("h1")
+    first, *others = refusal(floor, tester, None, acceptance=TESTS)
+    assert tester.asked == [(True, ["h1"]), (False, ["h1"])]
+    assert first == "h1: not accepted: bandwidth is lost"
+    assert others == [
+        f"{host}: not started: canary h1 failed: accept: not accepted: bandwidth is lost" for host in ("h2", "h3", "h4")
+    ]
+    assert [floor.runs(name) for name in floor.names] == [1, 0, 0, 0]
+
+
+def test_a_wave_that_telemetry_refuses_is_taken_back(floor: Floor) -> None:
+    """The reason has what was measured before the wave and after it."""
+    values = [0.0, 3.0]
+
+    async def telemetry(asked: TelemetryPlan, hosts: list[str]) -> list[Sample]:
+        assert (asked.name, hosts) == ("xids", ["h1"])
+        return [Sample({"Hostname": "h1"}, values.pop(0))]
+
+    first, *others = refusal(floor, None, telemetry, telemetry=(QUERY,), on_regression="roll-back")
+    said = 'regression on h1: telemetry xids {Hostname="h1"} was 0 before the wave and is 3, over 0'
+    assert first == f"h1: rolled back: {said}"
+    assert others == [f"{host}: not started: {said}" for host in ("h2", "h3", "h4")]
+    assert floor.seen("h1") == {"hostname": "h1", "mtu.rail0": 1500}

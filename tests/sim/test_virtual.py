@@ -11,18 +11,21 @@ from typing import Any
 import pytest
 
 from coldaisle.check import open_site
-from coldaisle.plan.rollout import plan_rollout
+from coldaisle.plan.rollout import rollout_of
 from coldaisle.spec.rollout import RolloutSpec
 from coldaisle.waves import machine
+from components.provider.rollout import Rollout
 from sim.hall.spec import write
 from sim.virtual.command import Ground, ground, record, trials
 from sim.virtual.hazards import CALM, Hazards
 
 SEEDS = 60
-WORSE = Hazards(fails=0.016, silent=0.008, dead=0.008, bad_change=0.4, kills_an_hour=0.6, stops_an_hour=0.4)
+WORSE = Hazards(
+    fails=0.016, silent=0.008, dead=0.008, bad_change=0.4, slow_change=0.4, kills_an_hour=0.6, stops_an_hour=0.4
+)
 POLICIES: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "rolled back": {"on_regression": "roll-back"},
+    "rolled back": {"on_regression": "roll-back", "acceptance": {"phase": "quick"}},
     "by feed": {"max_unavailable": {"rack": 2, "feed": "20%"}, "canary": 3, "max_failed": 2, "wave_by": "feed"},
 }
 
@@ -35,9 +38,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Hall:
     place = ground(open_site(write(tmp_path_factory.mktemp("hall"), 16, "virtual")).plan)
 
     def found(**fields: Any) -> Ground:  # noqa: ANN401 - fields of several types
-        policy = plan_rollout(RolloutSpec(**fields), "Etc/UTC")
-        assert policy is not None
-        return replace(place, policy=policy)
+        return replace(place, policy=rollout_of(RolloutSpec(**fields), "Etc/UTC"))
 
     return found
 
@@ -73,6 +74,35 @@ def test_the_watch_sees_a_host_that_is_changed_under_its_work(hall: Hall, monkey
     monkeypatch.setattr(machine, "_drains", lambda _state, _hosts: False)
     [outcome] = trials(hall(), [1], CALM)
     assert any("while work runs on it" in sentence for sentence in outcome.broken)
+
+
+def test_a_change_that_only_tests_can_find_stops_at_its_canary(hall: Hall) -> None:
+    """It is on the canary, and nobody else gets it; the operator then plans a better one."""
+    slow = replace(CALM, slow_change=1.0, bad_share=1.0)
+    [outcome] = trials(hall(acceptance={"phase": "quick"}), [1], slow)
+    assert (outcome.broken, outcome.slow_change) == ([], True)
+    first, *others = outcome.told[:16]
+    assert first.endswith(": not accepted: host-copies: device_to_host_gb_s is 40, was 55: -27 %, 5 % may be lost")
+    assert all(": not started: canary " in other for other in others)
+    assert outcome.ups == 3  # stopped, stopped again, and then with the better version
+    [unseen] = trials(hall(), [1], slow)
+    assert (unseen.ups, unseen.told) == (1, [])
+
+
+def test_the_watch_sees_a_version_that_goes_on_after_tests_have_refused_it(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results that nobody listens to are told of by seed."""
+
+    async def deaf(self: Rollout, hosts: list[str]) -> dict[str, None]:
+        assert self.policy.acceptance is not None
+        await self.work.shared.testing().try_wave(self.work, hosts, self.policy.acceptance, before=False)
+        return dict.fromkeys(hosts)
+
+    monkeypatch.setattr(Rollout, "_accept", deaf)
+    slow = replace(CALM, slow_change=1.0, bad_share=1.0)
+    [outcome] = trials(hall(acceptance={"phase": "quick"}), [1], slow)
+    assert any("which tests have refused on" in sentence for sentence in outcome.broken)
 
 
 def test_the_watch_sees_limits_that_are_passed(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:

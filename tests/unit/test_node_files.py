@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.coldaisle.site.plugins.module_utils.node import UNACCEPTED
 
 from coldaisle.check import open_site
+from coldaisle.plan.acceptance import UNACCEPTED_TAINT
 from coldaisle.plan.model import ClusterPlan, NodePlan
 from coldaisle.plan.plays import host_facts
 from coldaisle.render.host_files import kubernetes_files
@@ -86,3 +88,14 @@ def test_a_signed_certificate_is_asked_for_and_looked_at(node: NodePlan, cluster
     assert config["serverTLSBootstrap"] is (serving == "signed")
     facts = host_facts(replace(plan, cluster=chosen), node)["kubernetes"]
     assert ("kubelet_serving" in facts) is (serving == "signed")
+
+
+def test_a_node_that_has_to_be_accepted_registers_with_a_taint(node: NodePlan, cluster: ClusterPlan) -> None:
+    """Beside its own ones, so that no pod comes between its join and its acceptance; others register as before."""
+    path = "/etc/systemd/system/kubelet.service"
+    texts = [
+        {file.path: file.content or "" for file in kubernetes_files(node, cluster, unaccepted=wanted)}[path]
+        for wanted in (False, True)
+    ]
+    assert [f"{UNACCEPTED}:NoSchedule" in text for text in texts] == [False, True]
+    assert UNACCEPTED_TAINT == UNACCEPTED

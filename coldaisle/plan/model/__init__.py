@@ -64,7 +64,15 @@ from coldaisle.plan.model.overlay import (
     VtepVlanPlan,
 )
 from coldaisle.plan.model.power import NO_DRAWS, BankPlan, DrawsPlan, FeedPlan, PhasePlan, StartGroupPlan, UpstreamPlan
-from coldaisle.plan.model.rollout import Amount, Domain, RolloutPlan, WindowPlan
+from coldaisle.plan.model.rollout import (
+    AcceptancePlan,
+    Amount,
+    Domain,
+    RolloutPlan,
+    TelemetryPlan,
+    WaveAcceptancePlan,
+    WindowPlan,
+)
 from coldaisle.plan.model.site import SCHEMA_VERSION, Facts, PlayPlan, SitePlan
 from coldaisle.plan.model.subnet import PartitionPlan, SubnetPlan
 from coldaisle.plan.model.survival import LossKind, LossPlan
@@ -72,6 +80,7 @@ from coldaisle.plan.model.survival import LossKind, LossPlan
 __all__ = [
     "NO_DRAWS",
     "SCHEMA_VERSION",
+    "AcceptancePlan",
     "Amount",
     "AutoscalerPlan",
     "BankPlan",
@@ -131,10 +140,12 @@ __all__ = [
     "SubnetPlan",
     "SwitchAccessPlan",
     "SwitchPlan",
+    "TelemetryPlan",
     "TenantNetworkPlan",
     "TenantPlan",
     "UpstreamPlan",
     "VtepPlan",
     "VtepVlanPlan",
+    "WaveAcceptancePlan",
     "WindowPlan",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from coldaisle.plan.model.install import DiskPlan, InstallPlan
-from coldaisle.plan.model.rollout import RolloutPlan
+from coldaisle.plan.model.rollout import AcceptancePlan, RolloutPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +227,7 @@ class PoolPlan:
     secure_boot: bool = False
     firmware: tuple[FirmwarePlan, ...] = ()
     rollout: RolloutPlan | None = None
+    acceptance: AcceptancePlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ import pytest
 
 from coldaisle.acceptance import Output, Step
 from coldaisle.acceptance.records import CannotTellError
+from coldaisle.cli.accept_judge import Judging, neighbours
 from coldaisle.cli.accept_report import page, reasons_of, report_json
-from coldaisle.cli.accept_run import Run, neighbours
 from coldaisle.evidence import Store
 from coldaisle.plan import SitePlan, plan_hash
 from tests.unit.acceptance.conftest import said
@@ -24,11 +24,11 @@ START = datetime(2026, 11, 28, 12, 0, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def run(plan: SitePlan, tmp_path: Path) -> Run:
+def run(plan: SitePlan, tmp_path: Path) -> Judging:
     """Return a run on a site whose store is empty."""
     own = signer()
     store = Store(tmp_path / "evidence", tmp_path / "waiting", {own.key_id: own.key.public_key()}, own)
-    return Run("accept", plan, store, "quick", "ops", START)
+    return Judging(plan, store, "quick", "ops", START)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def outputs(states: tuple[Step, ...], lame: str | None = None) -> dict[str, Outp
     return {step.id: said(step, gpus(int(step.host[-1]), lost=3 if step.host == lame else None)) for step in states}
 
 
-def test_every_node_gets_evidence_of_the_plan(run: Run, states: tuple[Step, ...], plan: SitePlan) -> None:
+def test_every_node_gets_evidence_of_the_plan(run: Judging, states: tuple[Step, ...], plan: SitePlan) -> None:
     """One statement a node, signed, with figures, limits, reasons and the part."""
     done = run.judged(states, outputs(states, lame="r01-n02"))
     kept = {one.statement.subjects[0]: one.statement for one in run.store.read() if one.statement}
@@ -55,7 +55,7 @@ def test_every_node_gets_evidence_of_the_plan(run: Run, states: tuple[Step, ...]
     assert kept["r01-n01"].body["steps"][0]["measured"][0]["value"] == 31.0
 
 
-def test_three_failures_in_a_row_ask_for_a_repair(run: Run, states: tuple[Step, ...]) -> None:
+def test_three_failures_in_a_row_ask_for_a_repair(run: Judging, states: tuple[Step, ...]) -> None:
     """The third says to stop; the count is that of the evidence, so that it outlives the runner."""
     events = []
     for at in range(4):
@@ -69,7 +69,7 @@ def test_three_failures_in_a_row_ask_for_a_repair(run: Run, states: tuple[Step, 
 
 @pytest.mark.parametrize("hours", [(0, 24, -1, 2), (0, -1, -2, -3)])
 def test_failures_are_counted_in_the_order_of_the_runs(
-    run: Run, states: tuple[Step, ...], hours: tuple[int, ...]
+    run: Judging, states: tuple[Step, ...], hours: tuple[int, ...]
 ) -> None:
     """A pass, then failures under a clock that is set forward and back: none is taken for older than the pass."""
     for at, lame in zip(hours, (None, "r01-n02", "r01-n02", "r01-n02"), strict=True):
@@ -78,7 +78,7 @@ def test_failures_are_counted_in_the_order_of_the_runs(
     assert (last.failures, last.event) == (3, "repair")
 
 
-def test_evidence_names_the_step_that_it_comes_after(run: Run, states: tuple[Step, ...]) -> None:
+def test_evidence_names_the_step_that_it_comes_after(run: Judging, states: tuple[Step, ...]) -> None:
     """And which run of its node it is."""
     for _ in range(2):
         replace(run, steps={"r01-n02": 7}).judged(states, outputs(states))
@@ -89,14 +89,14 @@ def test_evidence_names_the_step_that_it_comes_after(run: Run, states: tuple[Ste
     assert [(body["run"], body["after_step"]) for body in bodies] == [(1, 7), (2, 7)]
 
 
-def test_a_pass_begins_the_count_again(run: Run, states: tuple[Step, ...]) -> None:
+def test_a_pass_begins_the_count_again(run: Judging, states: tuple[Step, ...]) -> None:
     """Two failures, a pass, a failure: that is one."""
     for at, lame in enumerate(("r01-n02", "r01-n02", None, "r01-n02")):
         done = replace(run, when=START + timedelta(hours=at)).judged(states, outputs(states, lame=lame))
     assert next(each.failures for each in done.outcomes if each.node == "r01-n02") == 1
 
 
-def test_evidence_that_was_changed_does_not_count(run: Run, states: tuple[Step, ...]) -> None:
+def test_evidence_that_was_changed_does_not_count(run: Judging, states: tuple[Step, ...]) -> None:
     """Nobody is sent to repair by a file that somebody wrote."""
     for at in range(2):
         replace(run, when=START + timedelta(hours=at)).judged(states, outputs(states, lame="r01-n02"))
@@ -107,7 +107,7 @@ def test_evidence_that_was_changed_does_not_count(run: Run, states: tuple[Step, 
 
 
 def test_a_full_store_is_told_and_the_result_is_not_lost(
-    run: Run, states: tuple[Step, ...], monkeypatch: pytest.MonkeyPatch
+    run: Judging, states: tuple[Step, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The judgement is there, each statement that could not be kept is a problem, and earlier ones stay."""
     run.judged(states, outputs(states))
@@ -121,7 +121,7 @@ def test_a_full_store_is_told_and_the_result_is_not_lost(
     assert run.store.files() == before
 
 
-def test_strictly_a_figure_without_a_limit_is_no_pass(run: Run, steps_of: Steps) -> None:
+def test_strictly_a_figure_without_a_limit_is_no_pass(run: Judging, steps_of: Steps) -> None:
     """`--strict`: what nobody can judge is not accepted."""
     from tests.unit.acceptance import forms  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def test_strictly_a_figure_without_a_limit_is_no_pass(run: Run, steps_of: Steps)
     assert replace(run, strict=True).judged([bare], told).outcomes[0].verdict == "could-not-tell"
 
 
-def test_the_page_says_what_the_json_says(run: Run, states: tuple[Step, ...]) -> None:
+def test_the_page_says_what_the_json_says(run: Judging, states: tuple[Step, ...]) -> None:
     """Nodes, reasons and parts are on it, escaped, and it fetches nothing."""
     done = replace(run, who="<ops>").judged(states, outputs(states, lame="r01-n02"))
     text = page(done)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from coldaisle.acceptance.steps import rounds
 from coldaisle.acceptance.suite import SUITE
 from coldaisle.acceptance.wire import read_outputs, role_variables
 from coldaisle.plan import SitePlan
+from coldaisle.spec.acceptance import TestName
 from coldaisle.spec.load import load_catalog
 
 Steps = Callable[..., tuple[Step, ...]]
@@ -36,6 +38,11 @@ def test_every_test_has_a_parser_and_ids_are_single(steps_of: Steps) -> None:
     for phase in ("quick", "full", "soak"):
         ids = [step.id for step in steps_of(phase=phase)]
         assert len(set(ids)) == len(ids)
+
+
+def test_the_spec_knows_the_tests_by_their_names() -> None:
+    """A policy of waves names tests, and the spec is read before the suite is there."""
+    assert set(get_args(TestName)) == {trial.name for trial in SUITE}
 
 
 def test_a_later_phase_has_the_longer_form_only(steps_of: Steps) -> None:

@@ -8,8 +8,10 @@ import httpx2
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.drain import MAINTENANCE, Drainer
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.node import UNACCEPTED, planned_taints
+from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster as NodeApi
 from lightkube import ApiError
-from lightkube.models.core_v1 import NodeCondition, NodeSpec, NodeStatus, PodStatus
+from lightkube.models.core_v1 import NodeCondition, NodeSpec, NodeStatus, PodStatus, Taint
 from lightkube.models.meta_v1 import ObjectMeta, OwnerReference
 from lightkube.resources.core_v1 import Event, Node, Pod
 
@@ -123,3 +125,32 @@ def test_a_node_that_is_not_ready_stays_cordoned() -> None:
     cluster.node.status.conditions = [NodeCondition(type="Ready", status="False")]
     with pytest.raises(FactError, match="it is not ready after 10 s, so it stays cordoned"):
         drainer(cluster).give_back(cluster.node, 10)
+
+
+class Api:
+    """A cluster's API that keeps what a patch sets of a node's taints."""
+
+    def __init__(self, *taints: Taint) -> None:
+        """Start with a node that has these."""
+        self.node = Node(metadata=ObjectMeta(name="n1"), spec=NodeSpec(taints=list(taints)))
+        self.patches = 0
+
+    def patch(self, _kind: type, _name: str, change: dict[str, Any]) -> None:
+        """Set the taints."""
+        assert self.node.spec is not None
+        self.node.spec.taints = [Taint(**each) for each in change["spec"]["taints"] or ()]
+        self.patches += 1
+
+
+def test_acceptance_is_a_taint_that_nothing_else_takes_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is put on and off once, other taints stay, and it is no part of the taints that are planned."""
+    own = Taint(key="role", value="train", effect="NoSchedule")
+    api = Api(own, Taint(key=UNACCEPTED, effect="NoSchedule"))
+    monkeypatch.setattr(NodeApi, "__init__", lambda self: setattr(self, "_client", api))
+    cluster = NodeApi()  # type: ignore[call-arg]
+    assert [taint.key for taint in planned_taints(api.node)] == ["role"]
+    changed = [cluster.set_accepted("n1", api.node, accepted=accepted) for accepted in (True, True, False, False)]
+    assert changed == [True, False, True, False]
+    assert api.patches == 2
+    assert api.node.spec is not None
+    assert [taint.key for taint in api.node.spec.taints or ()] == ["role", UNACCEPTED]

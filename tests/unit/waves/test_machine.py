@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from coldaisle.plan.model import WindowPlan
+from coldaisle.plan.model import TelemetryPlan, WaveAcceptancePlan, WindowPlan
 from coldaisle.waves import Go, Regressed, Reported, Resume, Stop, WavesError, begin, from_json, step, to_json
 from coldaisle.waves.state import Action
 from tests.unit.waves.floors import NOON, Answer, Caller, driver, floor, policy
@@ -145,3 +145,41 @@ def test_a_state_survives_as_json() -> None:
     """What a killed run has kept is what the next one goes on with."""
     state = rollout().state
     assert from_json(to_json(state)) == state
+
+
+TESTS = WaveAcceptancePlan(phase="full", domains=(), tests=("host-copies",), max_loss_percent=5)
+QUERY = TelemetryPlan(name="xids", url="http://p", query="xids", max=0, min=None)
+
+
+def test_hosts_are_tested_after_they_were_verified_and_before_they_are_given_back() -> None:
+    """Each wave goes through the tests while it is out of service."""
+    caller = rollout(acceptance=TESTS)
+    assert caller.run().phase == "done"
+    assert [action.kind for action in caller.did[:5]] == ["drain", "apply", "verify", "accept", "uncordon"]
+    assert sorted(caller.hosts_of("accept")) == [target.name for target in TARGETS]
+
+
+def test_a_canary_that_fails_its_tests_stops_all_and_is_taken_back() -> None:
+    """Nobody else has the change; where it has no way back, the canary stays out of service."""
+    for no_way_back, undone, cordoned in (("", ["r01-n01"], ()), ("firmware", [], ("r01-n01",))):
+        changes = driver(TARGETS, no_way_back=no_way_back)
+        caller = Caller(begin(changes, policy(acceptance=TESTS, on_regression="roll-back"), TARGETS))
+        caller.answer = failing("r01-n01", at="accept")
+        state = caller.run()
+        assert state.stopping == "canary r01-n01 failed: accept: 7 of 8 GPUs"
+        assert caller.hosts_of("apply") == ["r01-n01"]
+        assert (caller.hosts_of("roll-back"), state.cordoned) == (undone, cordoned)
+
+
+def test_telemetry_is_asked_at_the_end_of_a_soak_of_no_time_and_of_one_that_was_cut_off() -> None:
+    """Without telemetry a soak of 0 s is none; a run that was killed looks again at what it was to watch."""
+    caller = rollout(telemetry=(QUERY,), drain=False)
+    state, _ = step(caller.state, Go(), NOON)
+    state, _ = step(state, Reported("apply", dict.fromkeys(state.active)), NOON)
+    state, (action,) = step(state, Reported("verify", dict.fromkeys(state.active)), NOON)
+    assert (action.kind, action.until, state.phase) == ("wait", NOON, "soak")
+    state, (action,) = step(state, Go(), NOON + 9)
+    assert (action.kind, state.phase) == ("wait", "soak")
+    state, (action,) = step(state, Regressed("telemetry xids is 3, over 0", ("r01-n01",)), NOON + 9)
+    assert (action.kind, action.why) == ("stopped", "regression on r01-n01: telemetry xids is 3, over 0")
+    assert state.with_status("waiting") == tuple(host for wave in state.waves[1:] for host in wave.hosts)

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coldaisle.plan.model import RolloutPlan
+from coldaisle.plan.model import RolloutPlan, TelemetryPlan, WaveAcceptancePlan
 from coldaisle.waves import Change, Go, Reported, Resume, State, Stop, Target, Tick, begin, from_json, step, to_json
 from coldaisle.waves.records import AT_ONCE
 from coldaisle.waves.state import Action, Event
@@ -37,6 +37,10 @@ def floors(draw: st.DrawFn) -> list[Target]:
     return hosts + leaves
 
 
+TESTS = WaveAcceptancePlan(phase="quick", domains=(), tests=(), max_loss_percent=5)
+QUERY = TelemetryPlan(name="xids", url="http://p", query="xids", max=0, min=None)
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> RolloutPlan:
     """Draw a policy without windows: time is tested apart."""
@@ -50,6 +54,8 @@ def policies(draw: st.DrawFn) -> RolloutPlan:
         on_regression=draw(st.sampled_from(["stop", "roll-back"])),
         drain=draw(st.booleans()),
         soak_s=draw(st.sampled_from([0, 60])),
+        acceptance=draw(st.sampled_from([None, TESTS])),
+        telemetry=draw(st.sampled_from([(), (QUERY,)])),
     )
 
 
@@ -116,7 +122,7 @@ class Watch:
         bad = self.data.draw(st.sampled_from(action.hosts)) if trouble == "fails" and action.hosts else None
         if action.kind in {"verify", "roll-back"}:
             self.broken -= set(action.hosts)
-        if bad and action.kind in {"apply", "reboot", "verify", "roll-back"}:
+        if bad and action.kind in {"apply", "reboot", "verify", "accept", "roll-back"}:
             self.broken.add(bad)
         return Reported(action.kind, {host: "broken" if host == bad else None for host in action.hosts})
 

@@ -44,8 +44,13 @@ def test_every_play_of_a_pool_has_its_policy_but_the_one_that_changes_nothing(tm
     plan = plan_site(load_site(tmp_path / "site"))
     asked = {play.playbook: play.rollout for play in plan.plays if play.name.endswith("-light")}
     assert asked.pop("verify") is None
+    accept = asked.pop("accept")
+    assert accept is not None
+    assert (accept.canary, accept.canary_soak_s, accept.on_regression, accept.acceptance) == ("5%", 0, "stop", None)
     [policies] = {repr(each): each for each in asked.values()}.values()
     assert policies is not None
     assert (policies.canary, policies.timezone, policies.windows[0].days) == ("5%", "Etc/UTC", (5, 6))
+    assert policies.acceptance is not None
+    assert policies.telemetry[0].url == "http://198.18.1.10:9090"
     assert policy_of(policy_json(policies)) == policies
     assert {play.rollout for play in plan.plays if play.name.endswith("-guests")} == {None}

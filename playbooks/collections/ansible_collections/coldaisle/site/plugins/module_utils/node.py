@@ -35,8 +35,11 @@ ACCESS_OPTIONS: dict[str, dict[str, Any]] = {
 SERVING = "kubelet_serving"
 """The fact of the certificate that a kubelet answers with."""
 
-OWN_TAINT_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints that Kubernetes puts on and takes off by itself: they are no part of the plan."""
+UNACCEPTED = "coldaisle.dev/unaccepted"
+"""The taint of a node that has to be accepted before it takes work; the plan has its name for the kubelet."""
+
+OWN_TAINT_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", UNACCEPTED)
+"""Taints that Kubernetes, or acceptance, puts on and takes off: they are no part of what is planned for a node."""
 
 
 class Cluster:
@@ -89,6 +92,14 @@ class Cluster:
             self._client.patch(Node, name, change)
         except (ApiError, httpx2.HTTPError) as error:
             raise FactError(f"cannot change node {name}: {error}") from error
+
+    def set_accepted(self, name: str, node: Node, *, accepted: bool) -> bool:
+        """Take the taint off a node that is accepted, or put it on; return whether that changed it."""
+        others = [taint for taint in _taints(node) if taint.key != UNACCEPTED]
+        if accepted == (len(others) == len(_taints(node))):
+            return False
+        self.patch(name, {}, others if accepted else [*others, Taint(key=UNACCEPTED, effect="NoSchedule")])
+        return True
 
     def set_conditions(self, name: str, conditions: list[dict[str, str]]) -> None:
         """Set conditions of a node's status by their types; others stay, and the kubelet leaves these alone."""
@@ -229,7 +240,7 @@ def planned_taints(node: Node) -> list[Taint]:
 
 
 def own_taints(node: Node) -> list[Taint]:
-    """Return the taints that Kubernetes put on by itself."""
+    """Return the taints that Kubernetes, or acceptance, put on."""
     return [taint for taint in _taints(node) if taint.key.startswith(OWN_TAINT_PREFIXES)]
 
 

@@ -35,6 +35,11 @@ options:
     description: How long pods may take to go, or the node to be ready.
     type: float
     default: 900
+  acceptance:
+    description: Whether the node is accepted from now on (the taint coldaisle.dev/unaccepted goes), or no longer.
+    type: str
+    choices: [as-is, withdrawn, given]
+    default: as-is
 author:
   - The Coldaisle authors
 """
@@ -64,6 +69,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.drain import Draine
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster
 from lightkube import ApiError
+from lightkube.resources.core_v1 import Node
 
 
 def main() -> None:
@@ -75,6 +81,7 @@ def main() -> None:
             "state": {"type": "str", "choices": ["drained", "in-service"], "required": True},
             "why": {"type": "str", "default": "maintenance"},
             "timeout_s": {"type": "float", "default": 900.0},
+            "acceptance": {"type": "str", "choices": ["as-is", "withdrawn", "given"], "default": "as-is"},
         },
         supports_check_mode=True,
     )
@@ -89,17 +96,27 @@ def main() -> None:
 
 def _reach(params: dict[str, Any], *, check: bool) -> tuple[bool, list[str], str]:
     """Return whether something changed, what was evicted, and what there is to say."""
-    drainer = Drainer(Cluster(params["kubeconfig"]).client, params["name"])
+    cluster = Cluster(params["kubeconfig"])
+    drainer = Drainer(cluster.client, params["name"])
     node = drainer.node()
     if node is None:
         return False, [], "it is not in the cluster: nothing to do"
     if params["state"] == "in-service":
         changed = is_ours(node) if check else drainer.give_back(node, params["timeout_s"])
+        changed = _accepted(cluster, node, params, check=check) or changed
         return changed, [], "" if changed else "somebody else has cordoned it, or nobody has"
     if check:
         return not is_cordoned(node), [], ""
+    changed = _accepted(cluster, node, params, check=check)
     evicted = drainer.drain(node, params["why"], params["timeout_s"])
-    return bool(evicted) or not is_cordoned(node), evicted, ""
+    return changed or bool(evicted) or not is_cordoned(node), evicted, ""
+
+
+def _accepted(cluster: Cluster, node: Node, params: dict[str, Any], *, check: bool) -> bool:
+    """Put the taint of a node that is not accepted on or off; return whether that changed something."""
+    if params["acceptance"] == "as-is" or check:
+        return False
+    return cluster.set_accepted(params["name"], node, accepted=params["acceptance"] == "given")
 
 
 if __name__ == "__main__":
