@@ -50,7 +50,14 @@ def _device(value: Json, path: str, into: Collector) -> None:
     name, domain = short(text_of(at(value, "hostname")) or str(asked))
     own = (text_of(at(value, "domain")) or domain or "").lower()
     machine = text_of(at(value, "machine"))
-    into.add("site", "", path, domain=None if own in FILLERS else own, timezone=text_of(at(value, "timezone")))
+    into.add(
+        "site",
+        "",
+        path,
+        domain=None if own in FILLERS else own,
+        timezone=text_of(at(value, "timezone")),
+        ntp_servers=_time_servers(text_of(at(value, "ntp")) or ""),
+    )
     into.add(
         "device",
         name,
@@ -64,7 +71,9 @@ def _device(value: Json, path: str, into: Collector) -> None:
         kernel=text_of(at(value, "kernel")),
         os=text_of(at(value, "os")),
     )
+    ruled = {each.get("src") for each in maps(at(value, "rules"))}
     for port in _ports(at(value, "links")):
+        address = _address(port)
         into.add(
             "port",
             f"{name}:{port['ifname']}",
@@ -72,9 +81,18 @@ def _device(value: Json, path: str, into: Collector) -> None:
             name=text_of(port["ifname"]),
             mac=mac_of(port.get("permaddr") or port.get("address")),
             mtu=number_of(port.get("mtu")),
-            address=_address(port),
+            address=address,
+            own_rule="yes" if address and address_of(address) in ruled else None,
         )
     _gateway(value, asked, path, into)
+
+
+def _time_servers(text: str) -> tuple[str, ...]:
+    """Return servers of timesyncd's (`NTP=a b`) or chrony's (`server a iburst`, `pool a`) settings, in their order."""
+    found: list[str] = []
+    for line in text.splitlines():
+        found += line.removeprefix("NTP=").split() if line.startswith("NTP=") else line.split()[1:2]
+    return tuple(dict.fromkeys(found))
 
 
 def _ports(links: Json) -> Iterator[dict[str, Json]]:

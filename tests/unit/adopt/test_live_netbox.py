@@ -1,4 +1,4 @@
-"""NetBox asked live, of a server that answers as its REST API does: every page, one site, and a token that stays secret."""
+"""NetBox asked live, of a server that answers as its REST API does: every page, one site, a token that stays secret."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Bmc, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import service_of
@@ -34,7 +35,7 @@ def read_whole(params: Json) -> Json:
         told["boot_mode"] = _told(gaps, "boot_mode", lambda: _mode(bmc))
         with contextlib.closing(service_of(params)) as service:
             root = _told(gaps, "bmc", lambda: service.get(ROOT)) or {}
-            told["bmc"] = _told(gaps, "bmc", lambda: _manager(service, root, params["address"])) or {}
+            told["bmc"] = _told(gaps, "bmc", lambda: _manager(service, root, _host(params["address"]))) or {}
             told["hostname"] = _told(gaps, "hostname", lambda: _hostname(service, root))
             supplies = _told(gaps, "power_supplies", lambda: list(_supplies(service, root))) or []
     told["parts"] = {**found.parts, "power_supplies": supplies}
@@ -63,7 +64,11 @@ def _hostname(service: Service, root: Json) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _manager(service: Service, root: Json, address: str) -> Json:
+def _host(address: str) -> str | None:
+    return urlsplit(address if "://" in address else f"//{address}").hostname
+
+
+def _manager(service: Service, root: Json, address: str | None) -> Json:
     """Return the version of the manager and the MAC of the port that has the BMC's own address."""
     found: Json = {}
     for manager in service.members(link(root, "Managers")):
