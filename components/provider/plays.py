@@ -16,6 +16,7 @@ from coldaisle.drift import reasons
 from components.provider import changes
 from components.provider.changing import changed
 from components.provider.clock import Clock
+from components.provider.importing import Stack, planned
 from components.provider.inputs import Failure, Hosts, PlayInputs, Unknown, problems
 from components.provider.reading import Reader, Reading
 from components.provider.run import Runner, run_playbook
@@ -64,7 +65,12 @@ class Plays:
     ) -> None:
         """Show lines by `say`; find sites by `sites`, run playbooks by `runner`, and tell the time by `clock`."""
         stop = asyncio.Event()
+        self._stack = Stack()
         self._shared = Shared(say, sites, stop, Reader(stop, runner), runner=runner, clock=clock or Clock())
+
+    def configure(self, stack: Stack) -> None:
+        """Take what the stack says of its site, which an import needs."""
+        self._stack = stack
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return every problem of the inputs at once. What is not known yet is left for the run to judge."""
@@ -99,8 +105,6 @@ class Plays:
 
     async def read(self, urn: str, resource_id: str, outputs: Properties, inputs: Properties) -> Properties:
         """Ask the hosts. Those that do not answer keep what was last seen, and make the resource incomplete."""
-        if not inputs:
-            raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({urn})")
         old = PlayInputs.of(outputs)
         readings = await Work(self._shared, urn, old, 0).read(old.hosts)
         self._tell_slow(urn, readings)
@@ -110,6 +114,16 @@ class Plays:
         if lines:
             raise InitFailedError(resource_id, old.outputs(hosts), lines, inputs)
         return old.outputs(hosts)
+
+    async def imported(self, urn: str, resource_id: str) -> tuple[Properties, Properties]:
+        """
+        Return inputs and outputs of a play that is in no state yet, by its name: what is planned, and what is seen.
+
+        Raises as `read`; hosts that are left alone stay as the plan has them.
+        """
+        inputs = planned(self._stack, urn, resource_id)
+        wanted = inputs.outputs(inputs.hosts)
+        return wanted, await self.read(urn, resource_id, wanted, wanted)
 
     async def delete(self, urn: str, outputs: Properties, timeout_s: float) -> None:
         """Undo the playbook, or forget the hosts where the program said so; anything else is refused."""

@@ -41,8 +41,8 @@ part serial; asroot cat /sys/class/dmi/id/product_serial
 part links; ip -json -details address show 2>/dev/null
 part routes; ip -json route show default 2>/dev/null
 part rules; ip -json rule show 2>/dev/null
-part ntp; cat /etc/systemd/timesyncd.conf /etc/systemd/timesyncd.conf.d/*.conf /etc/chrony/chrony.conf /etc/chrony.conf \
-    2>/dev/null | grep -E '^(NTP=|server |pool )'
+part ntp; cat /etc/systemd/timesyncd.conf /etc/systemd/timesyncd.conf.d/*.conf \
+    /etc/chrony/chrony.conf /etc/chrony.conf 2>/dev/null | grep -E '^(NTP=|server |pool )'
 part lldp; asroot lldpctl -f json0 || networkctl lldp --json=short 2>/dev/null
 part end
 """
