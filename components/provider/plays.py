@@ -22,7 +22,7 @@ from components.provider.reading import Reader, Reading
 from components.provider.run import Runner, run_playbook
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
-from components.provider.work import Say, Shared, Work, seen_now
+from components.provider.work import Say, Shared, Work, seen_now, told_now
 
 if TYPE_CHECKING:
     from components.provider.outcome import Trouble
@@ -119,11 +119,16 @@ class Plays:
         """
         Return inputs and outputs of a play that is in no state yet, by its name: what is planned, and what is seen.
 
-        Raises as `read`; hosts that are left alone stay as the plan has them.
+        What a host does not tell is missing in the outputs, so that the engine does not take it for what is planned.
         """
-        inputs = planned(self._stack, urn, resource_id)
-        wanted = inputs.outputs(inputs.hosts)
-        return wanted, await self.read(urn, resource_id, wanted, wanted)
+        play = planned(self._stack, urn, resource_id)
+        inputs = play.outputs(play.hosts)
+        readings = await Work(self._shared, urn, play, 0).read(play.hosts)
+        hosts = {host: told_now(facts, readings.get(host, Reading())) for host, facts in play.hosts.items()}
+        lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
+        if lines:
+            raise InitFailedError(resource_id, play.outputs(hosts), lines, inputs)
+        return inputs, play.outputs(hosts)
 
     async def delete(self, urn: str, outputs: Properties, timeout_s: float) -> None:
         """Undo the playbook, or forget the hosts where the program said so; anything else is refused."""
