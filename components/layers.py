@@ -28,18 +28,20 @@ class Site:
     """
     A plan with its hash, and the folder of the spec that it follows from, relative to the project's.
 
-    `on_delete` says what becomes of hosts whose plays are destroyed (components/play.py).
+    `on_delete` says what becomes of hosts whose plays are destroyed (components/play.py). With `adopt`, hosts that are
+    as planned already are taken over without a run.
     """
 
     plan: SitePlan
     folder: Path
     plan_hash: str
     on_delete: str = "undo"
+    adopt: bool = False
 
     @classmethod
-    def of(cls, plan: SitePlan, folder: Path, on_delete: str = "undo") -> Site:
+    def of(cls, plan: SitePlan, folder: Path, on_delete: str = "undo", *, adopt: bool = False) -> Site:
         """Take a plan, and hash it once."""
-        return cls(plan=plan, folder=folder, plan_hash=plan_hash(plan), on_delete=on_delete)
+        return cls(plan=plan, folder=folder, plan_hash=plan_hash(plan), on_delete=on_delete, adopt=adopt)
 
 
 def _facility(site: Site, opts: ResourceOptions) -> Iterator[Resource]:
@@ -56,7 +58,7 @@ def _fabric(site: Site, opts: ResourceOptions) -> Iterator[Resource]:
 def _metal(site: Site, opts: ResourceOptions) -> Iterator[Resource]:
     yield from (NodePool(pool.name, pool, opts) for pool in site.plan.pools)
     if site.plan.plays:
-        yield BringUp(site.plan.name, site.plan, site.folder, site.on_delete, opts)
+        yield BringUp(site.plan.name, site.plan, site.folder, site.on_delete, opts, adopt=site.adopt)
 
 
 def _cluster(site: Site, opts: ResourceOptions) -> Iterator[Resource]:

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from pulumi import ComponentResource, ResourceOptions
 
-from coldaisle.render.ansible import code_digest
-from coldaisle.render.digests import play_hosts
-from coldaisle.waves.policies import policy_json
+from components.planned import play_inputs
 from components.play import Play
 
 if TYPE_CHECKING:
@@ -38,24 +36,33 @@ class NodePool(ComponentResource):
 class BringUp(ComponentResource):
     """The plays of a site, each after those that the plan puts before it."""
 
-    def __init__(
-        self, name: str, plan: SitePlan, site: Path, on_delete: str = "undo", opts: ResourceOptions | None = None
+    def __init__(  # noqa: PLR0913 - a resource's inputs
+        self,
+        name: str,
+        plan: SitePlan,
+        site: Path,
+        on_delete: str = "undo",
+        opts: ResourceOptions | None = None,
+        *,
+        adopt: bool = False,
     ) -> None:
-        """Run the plays of `plan`; the provider renders their inventory from `site`, and undoes or forgets them."""
+        """
+        Run the plays of `plan`; the provider renders their inventory from `site`, and undoes or forgets them.
+
+        With `adopt` a play whose hosts are as planned already is imported and not run; another one is refused.
+        """
         super().__init__("coldaisle:metal:BringUp", name, {"plays": len(plan.plays)}, opts)
-        hosts = play_hosts(plan)
-        code = {playbook: code_digest(playbook) for playbook in {play.playbook for play in plan.plays}}
+        inputs = play_inputs(plan, str(site), on_delete)
         made: dict[str, Play] = {}
         for play in plan.plays:
             made[play.name] = Play(
                 play.name,
-                site=str(site),
-                playbook=play.playbook,
-                code_digest=code[play.playbook],
-                hosts=hosts[play.name],
-                on_delete=on_delete,
-                rollout=policy_json(play.rollout) if play.rollout else None,
-                opts=ResourceOptions(parent=self, depends_on=[made[before] for before in play.after]),
+                **inputs[play.name],
+                opts=ResourceOptions(
+                    parent=self,
+                    depends_on=[made[before] for before in play.after],
+                    import_=play.name if adopt else None,
+                ),
             )
         self.register_outputs(
             {"plays": list(made), "hosts": sorted({host for play in plan.plays for host in play.facts})}

@@ -180,6 +180,7 @@ def hardware_record(plan: SitePlan, node: NodePlan, ends: Ends | None = None) ->
         "driver_version": DRIVER_VERSION if node.gpus else "",
         "fabric_state": "Completed",
         "kernel_log": [],
+        "model": node.system,
         "serial": serial_of(node.name),
         "dimms": dimms(node.name),
         "sriov_totalvfs": {nic.name: VFS_PER_PORT for nic in node.nics if nic.rail is not None},

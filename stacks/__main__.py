@@ -3,6 +3,7 @@ The program of every stack: configuration, spec, plan, components.
 
 `coldaisle:site` names the site's folder in inventory/, or is a path to it; `coldaisle:layers` lists the layers that the
 stack holds, all of them when left out; `coldaisle:onDelete` is `forget` where `destroy` may leave hosts as they are.
+`coldaisle:adopt: true` takes hosts over that are as planned already, without running a play on them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,6 @@ if checked.errors:
     raise pulumi.RunError(report(checked.findings))
 for finding in checked.findings:
     pulumi.log.warn(finding.text())
-site = Site.of(checked.plan, folder, config.get("onDelete") or "undo")
+site = Site.of(checked.plan, folder, config.get("onDelete") or "undo", adopt=config.get_bool("adopt") or False)
 Datacenter(checked.plan.name, site, layers)
 export(site, checked.findings)

@@ -33,7 +33,8 @@ def draft(sections: Mapping[str, Any], catalog: Catalog, allocations: Numbers) -
         pydantic.ValidationError: what is known makes no valid spec.
     """
     data = plain(dict(sections), stand_ins=True)
-    data["node_pools"] = {name: pool for name, pool in data["node_pools"].items() if "system" in pool and pool["nodes"]}
+    pools = data.get("node_pools", {})  # none where nobody who was asked has answered
+    data["node_pools"] = {name: pool for name, pool in pools.items() if "system" in pool and pool["nodes"]}
     known = {node for pool in data["node_pools"].values() for node in pool["nodes"]}
     data["hardware"] = {node: each for node, each in data.get("hardware", {}).items() if node in known}
     names = names_of(data, catalog, complete=True)

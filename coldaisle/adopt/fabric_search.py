@@ -126,14 +126,14 @@ def _numbers(draft: FabricDraft, name: str, size: int | None) -> Numbers:
 def _data(draft: FabricDraft, name: str) -> dict[str, Any]:
     tiers = draft.shape.tiers
     single = "switch" in tiers
-    rails = draft.rails > 1
+    rails = draft.rails > 1 or draft.one_rail
     return cleaned(
         {
             "kind": derived(draft.kind, "its switches and the addresses of its ports"),
             "topology": "single" if single else "leaf-spine",
             "connects": derived(draft.connects, "the ports that its cables end at"),
             "rail_optimized": True if rails else None,
-            "rails": derived(draft.rails, "the leaf of each port") if rails else None,
+            "rails": derived(draft.rails, "the leaf of each port, and its host's rules") if rails else None,
             "planes": draft.planes if draft.planes > 1 else None,
             "managers": _managers(draft),
             **{tier: draft.tier_data(tier, name) for tier in ("leaf", "spine", "core", "switch") if tier in tiers},

@@ -222,6 +222,15 @@ class FabricDraft:
         fits = all(index % spread % len(rails) == rail for rail, index in seen if rail is not None)
         return len(rails) if fits else 1
 
+    @cached_property
+    def one_rail(self) -> bool:
+        """Tell whether the only rail is one to its hosts: each sends what is from this port's address by this port."""
+        ends = [each for cables in self.nodes.values() for each in cables]
+        own = (
+            self.estate.port_value(each.lower, "own_rule") == "yes" and self.nic(each).rail is not None for each in ends
+        )
+        return self.rails == 1 and bool(ends) and all(own)
+
     @property
     def group_leaves(self) -> int:
         """Return the leaves that a group of nodes shares."""

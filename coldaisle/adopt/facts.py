@@ -12,14 +12,15 @@ from typing import Literal
 
 from coldaisle.spec.problem import Problem
 
-Source = Literal["redfish", "lldp", "kubernetes", "maas", "netbox", "kayobe", "deepops"]
-SOURCES: tuple[Source, ...] = ("redfish", "lldp", "kubernetes", "maas", "netbox", "kayobe", "deepops")
+Source = Literal["redfish", "ssh", "lldp", "kubernetes", "maas", "netbox", "kayobe", "deepops"]
+SOURCES: tuple[Source, ...] = ("redfish", "ssh", "lldp", "kubernetes", "maas", "netbox", "kayobe", "deepops")
 
 Confidence = Literal["read", "recorded"]
 """Whether the thing itself told it, or somebody wrote it down once."""
 
 CONFIDENCE: Mapping[Source, Confidence] = {
     "redfish": "read",
+    "ssh": "read",
     "lldp": "read",
     "kubernetes": "read",
     "maas": "read",
@@ -96,13 +97,34 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Untold:
+    """
+    What somebody who was asked did not tell, and why.
+
+    `who` is named by the address that was asked. With `silent` it told nothing at all, so that the site may have a
+    machine more than is known; else it is `what` that is missing.
+    """
+
+    source: Source
+    who: str
+    what: str
+    why: str
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """All that was read: facts, cables, what was wrong with the sources, and what was passed over with its reason."""
+    """
+    All that was read: facts, cables, what was wrong with the sources, and what was passed over with its reason.
+
+    `untold` is what those did not tell who were asked live.
+    """
 
     facts: tuple[Fact, ...] = ()
     links: tuple[Link, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
+    untold: tuple[Untold, ...] = ()
 
 
 def joined(readings: Iterable[Reading]) -> Reading:
@@ -113,6 +135,7 @@ def joined(readings: Iterable[Reading]) -> Reading:
         links=tuple(link for reading in all_of for link in reading.links),
         problems=tuple(problem for reading in all_of for problem in reading.problems),
         notes=tuple(note for reading in all_of for note in reading.notes),
+        untold=tuple(each for reading in all_of for each in reading.untold),
     )
 
 
@@ -125,6 +148,7 @@ class Collector:
     links: list[Link] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    untold: list[Untold] = field(default_factory=list)
 
     def add(self, kind: Kind, name: str, where: str, /, **values: Value | None) -> None:
         """Keep the fields of a thing that have a value."""
@@ -143,4 +167,5 @@ class Collector:
 
     def reading(self) -> Reading:
         """Return what was kept."""
-        return Reading(tuple(self.facts), tuple(self.links), tuple(self.problems), tuple(self.notes))
+        facts, links, problems = tuple(self.facts), tuple(self.links), tuple(self.problems)
+        return Reading(facts, links, problems, tuple(self.notes), tuple(self.untold))

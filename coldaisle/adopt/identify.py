@@ -2,7 +2,8 @@
 Which facts are about one thing: a BMC that tells its serial and not its name, a neighbour that tells its MAC.
 
 A BMC belongs to the host whose name, serial, BMC address or MAC it tells. Where these name two hosts, nothing is
-chosen: that is told, since it is how a board in the wrong chassis looks.
+chosen: that is told, since it is how a board in the wrong chassis looks. Where no source has the host, its name is the
+one that this BMC alone tells.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def identified(reading: Reading, sightings: Sequence[Sighting] = ()) -> Reading:
     for fact in reading.facts:
         if fact.subject.kind == "bmc":
             bmcs[fact.subject.name].append(fact)
+    alone = _own_names(bmcs)
     for address, facts in sorted(bmcs.items()):
-        hosts = owners.of(address, facts)
+        hosts = owners.of(address, facts) or alone.get(address, {})
         if len(hosts) == 1:
             kept += _given(next(iter(hosts)), address, facts)
         elif hosts:
@@ -47,6 +49,15 @@ def identified(reading: Reading, sightings: Sequence[Sighting] = ()) -> Reading:
             )
     links = [*reading.links, *_links(sightings, owners, notes)]
     return Reading(tuple(kept), tuple(links), tuple(problems), tuple(notes))
+
+
+def _own_names(bmcs: Mapping[str, Sequence[Fact]]) -> dict[str, dict[str, list[str]]]:
+    """Return by BMC the host's name that it alone tells: whose it is where no other source has the host."""
+    told: defaultdict[str, list[str]] = defaultdict(list)
+    for address, facts in bmcs.items():
+        for name in {str(fact.value) for fact in facts if fact.field == "hostname"}:
+            told[name].append(address)
+    return {found[0]: {name: [f"hostname {name}"]} for name, found in told.items() if len(found) == 1}
 
 
 class _Owners:

@@ -18,9 +18,9 @@ from coldaisle.adopt.facts import Fact, Link, PortRef, Reading, Source, Subject,
 from coldaisle.adopt.models import normal
 from coldaisle.spec.problem import Problem
 
-_TOLD: tuple[Source, ...] = ("redfish", "maas", "kubernetes", "lldp", "netbox", "kayobe", "deepops")
-_RECORDED: tuple[Source, ...] = ("netbox", "maas", "kayobe", "deepops", "kubernetes", "redfish", "lldp")
-_CLUSTER: tuple[Source, ...] = ("kubernetes", "deepops", "maas", "netbox", "kayobe", "redfish", "lldp")
+_TOLD: tuple[Source, ...] = ("redfish", "ssh", "maas", "kubernetes", "lldp", "netbox", "kayobe", "deepops")
+_RECORDED: tuple[Source, ...] = ("netbox", "maas", "kayobe", "deepops", "kubernetes", "ssh", "redfish", "lldp")
+_CLUSTER: tuple[Source, ...] = ("kubernetes", "ssh", "deepops", "maas", "netbox", "kayobe", "redfish", "lldp")
 
 FIRST: Mapping[str, tuple[Source, ...]] = {
     **dict.fromkeys(("manufacturer", "model", "serial", "bmc_address", "bmc_mac", "bmc_protocol", "firmware"), _TOLD),

@@ -6,8 +6,8 @@ Pure: reading files and writing them is the command line's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,10 +15,10 @@ from pydantic import ValidationError
 from coldaisle.adopt.compare import Difference, differences
 from coldaisle.adopt.draft import draft
 from coldaisle.adopt.estate import Estate
-from coldaisle.adopt.facts import Reading, joined
+from coldaisle.adopt.facts import Reading, Untold, joined
 from coldaisle.adopt.identify import Sighting, identified
 from coldaisle.adopt.merge import Contradiction, merged
-from coldaisle.adopt.pools import strange_ports
+from coldaisle.adopt.pools import other_counts, strange_ports
 from coldaisle.adopt.site import adopted
 from coldaisle.adopt.told import Gap, Unknown, unknowns
 from coldaisle.adopt.write import files
@@ -56,6 +56,20 @@ class Outcome:
         }
 
 
+def with_untold(outcome: Outcome, untold: Iterable[Untold]) -> Outcome:
+    """Return an outcome whose unknowns begin with what those did not tell who were asked."""
+    found = tuple(Unknown((each.source, each.who), _untold(each)) for each in untold)
+    return replace(outcome, unknowns=(*found, *outcome.unknowns))
+
+
+def _untold(each: Untold) -> Gap:
+    if not each.silent:
+        return Gap(what=f"{each.what}: {each.why}", look="the device itself", write="nothing here, or its value below")
+    what = f"what is there: it did not answer ({each.why})"
+    look = "its power, cable and credentials"
+    return Gap(what=what, look=look, write="nothing here: adopt again when it answers", required=True)
+
+
 def estate_of(readings: Iterable[Reading], sightings: Sequence[Sighting], catalog: Catalog) -> Estate:
     """Return what several sources know together."""
     return Estate(merged(identified(joined(readings), sightings)), catalog)
@@ -78,7 +92,7 @@ def new_spec(estate: Estate, name: str, sources: Iterable[str]) -> Outcome:
     return Outcome(
         contradictions=estate.merged.contradictions,
         differences=found,
-        unknowns=tuple(unknowns(sections)),
+        unknowns=(*unknowns(sections), *_strange_ends(estate)),
         notes=_notes(estate),
         counts=counts(estate),
         files=files(spec.sections, spec.allocations, sources),
@@ -138,6 +152,20 @@ def _no_entry(model: str, names: Sequence[str]) -> Gap:
     return Gap(what=what, look=look, write=write, required=True)
 
 
+def _strange_ends(estate: Estate) -> Iterator[Unknown]:
+    """Yield devices at the ends of cables that no source describes: LLDP names switches, and not what they are."""
+    near: dict[str, set[str]] = {}
+    for cable in estate.merged.cables:
+        for end, other in (cable.ends, cable.ends[::-1]):
+            if end.device not in estate.devices:
+                near.setdefault(end.device, set()).add(other.device)
+    for name, seen in sorted(near.items()):
+        what = f"what {name} is, which cables of {len(seen)} devices lead to: its model, rack and rack unit"
+        look = "the switch, by `switches` of --live, and NetBox for its place"
+        write = "a fabric that has it, under fabrics; or adopt again with a source that describes it"
+        yield Unknown(("cables", name), Gap(what=what, look=look, write=write, required=True))
+
+
 def _notes(estate: Estate) -> tuple[str, ...]:
     ports = strange_ports(estate)
     fix = "the catalog's entry must name ports as the hosts do"
@@ -145,4 +173,4 @@ def _notes(estate: Estate) -> tuple[str, ...]:
         f"ports {', '.join(names)} of {node} are none of {estate.devices[node].entry}'s: {fix}"
         for node, names in ports.items()
     ]
-    return (*estate.merged.notes, *strange)
+    return (*estate.merged.notes, *strange, *other_counts(estate))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from coldaisle.adopt.estate import Device, Estate
@@ -120,6 +120,7 @@ def _hardware(estate: Estate, node: Device) -> Told | None:
         {
             "bmc_protocol": node.value("bmc_protocol"),
             "bmc_mac": node.value("bmc_mac"),
+            **_parts(node),
             "macs": macs or None,
             "guids": guids or None,
         }
@@ -127,6 +128,29 @@ def _hardware(estate: Estate, node: Device) -> Told | None:
     serial = node.value("serial")
     notes = [", ".join(sources), f"serial {serial}" if serial else ""]
     return Told(data, "; ".join(filter(None, notes)), flow=True) if data else None
+
+
+def _parts(node: Device) -> dict[str, Any]:
+    """Return the serials of a node, its GPUs and its memory, where its BMC showed them all together."""
+    slots = {key: node.value(field) for key, field in (("gpus", "gpu_serials"), ("dimms", "dimm_serials"))}
+    found: dict[str, Any] = {
+        key: dict(str(each).split("=", 1) for each in value) for key, value in slots.items() if isinstance(value, tuple)
+    }
+    return {"serial": node.value("serial"), **found} if found else {}
+
+
+def other_counts(estate: Estate) -> Iterator[str]:
+    """Yield which nodes show another number of GPUs or power supplies than their entry of the catalog has."""
+    for name, node in estate.of("node").items():
+        system = estate.catalog.systems.get(node.entry)
+        if system is None:
+            continue
+        planned = {"gpus": system.gpus.count if system.gpus else 0, "psus": system.psus.count if system.psus else None}
+        for field, count in planned.items():
+            seen = node.value(field)
+            if None not in {seen, count} and seen != count:
+                what = {"gpus": "GPUs", "psus": "power supplies"}[field]
+                yield f"{name} shows {seen} {what}, and {node.entry} has {count}: is a part or the entry wrong?"
 
 
 def _guid(wwn: str) -> str:

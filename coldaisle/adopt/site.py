@@ -13,7 +13,7 @@ from coldaisle.adopt.draft import planner
 from coldaisle.adopt.estate import Device, Estate
 from coldaisle.adopt.fabric_search import Numbers, fabrics
 from coldaisle.adopt.floor import facility
-from coldaisle.adopt.merge import Known
+from coldaisle.adopt.merge import Known, shown
 from coldaisle.adopt.pools import hardware, node_pools
 from coldaisle.adopt.told import Gap, Told, cleaned, derived, plain, said
 
@@ -46,7 +46,7 @@ def adopted(estate: Estate, name: str) -> Adopted:
         **_cluster(estate),
     }
     found = fabrics(estate, planner(sections, estate.catalog, _addresses(estate)))
-    sections |= {"fabrics": found.data, **_others()}
+    sections |= {"fabrics": found.data, **_others(estate)}
     wanted = {section: data for section, data in sections.items() if data != {}}
     return Adopted(wanted, {**_addresses(estate), **found.numbers})
 
@@ -170,12 +170,14 @@ def _switch_hardware(estate: Estate) -> dict[str, Any]:
 
 
 # -- gaps ---------------------------------------------------------------------------------------------------------
-def _others() -> dict[str, Any]:
+def _others(estate: Estate) -> dict[str, Any]:
+    known = estate.merged.of("site").get("", {}).get("operators")
+    charts = "`helm list -A`" + (f", which has {shown(known.value)}" if known else "")
     return {
         "provisioning": _no_section(
             "the host that nodes boot from", "the DHCP server", "nothing boots over the network"
         ),
-        "gpu": _no_section("the GPU and network operators", "`helm list -A`", "they are not used"),
+        "gpu": _no_section("the GPU and network operators", charts, "they are not used"),
         "serving": _no_section("model endpoints", "`kubectl get deployments -A`", "there are none"),
         "autoscaling": _no_section("the scale of endpoints", "`kubectl get scaledobjects -A`", "there are none"),
     }

@@ -18,31 +18,47 @@ Folder = Annotated[
     typer.Argument(metavar="FOLDER", help="The site's folder: a name under inventory/, or a path. It may be new."),
 ]
 From = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--from",
         metavar="SOURCE=PATH",
-        help="What a tool tells: netbox, maas, kayobe, deepops, redfish, lldp or kubernetes, and a file or a folder.",
+        help="What a tool tells: netbox, maas, kayobe, deepops, redfish, ssh, lldp, kubernetes, and a file or folder.",
     ),
 ]
 
 
-def adopt(folder: Folder, *, sources: From, as_json: AsJson = False) -> None:
+Ask = Annotated[
+    Path | None,
+    typer.Option(
+        "--live",
+        metavar="FILE",
+        help="Sources to ask now: BMCs by Redfish, hosts and switches by SSH, a cluster, NetBox (docs/adopt.md).",
+    ),
+]
+Keep = Annotated[
+    Path | None,
+    typer.Option("--keep", metavar="DIR", help="Keep what live sources told, to be read again with --from."),
+]
+
+
+def adopt(
+    folder: Folder, *, sources: From = None, live: Ask = None, keep: Keep = None, as_json: AsJson = False
+) -> None:
     """
     Bring an existing site under management: write its spec from what its tools tell, and say what they do not.
 
     A new folder gets a file a section, allocations.yaml with every address and port as it is, and unknown.md with what
-    could not be known. A folder that holds a spec is compared with the sources, and nothing in it is changed. Contacts
-    nothing; `kubectl get nodes -o json | coldaisle adopt ord1 --from kubernetes=-` reads a cluster as it is now, and
-    `coldaisle bmc discover --login --json` BMCs.
+    could not be known. A folder that holds a spec is compared with the sources, and nothing in it is changed. Without
+    --live it contacts nobody; with it, whoever the file names is asked, and nothing there is changed. Who does not
+    answer is named with what could not be known.
 
     Exit status: 0 the spec is whole and the plan is what the sources say, 2 a source or the spec cannot be used, 3 the
-    spec lacks what no source knows, 4 sources have things twice or contradict each other beyond a choice, 5 the plan
-    differs from the sources.
+    spec lacks what no source knows or somebody did not answer, 4 sources have things twice or contradict each other
+    beyond a choice, 5 the plan differs from the sources.
 
-    Example: coldaisle adopt ord1 --from netbox=export/ --from lldp=lldp/ --from kubernetes=nodes.json
+    Example: coldaisle adopt ord1 --live sources.yaml --from netbox=export/
     """
-    from coldaisle.adopt.outcome import estate_of, existing_spec, new_spec  # noqa: PLC0415 - keeps the start light
+    from coldaisle.adopt.outcome import estate_of, existing_spec, new_spec, with_untold  # noqa: PLC0415 - a light start
     from coldaisle.cli.adopt_sources import read_all  # noqa: PLC0415
     from coldaisle.cli.adopt_tables import print_outcome  # noqa: PLC0415
     from coldaisle.spec import load_site  # noqa: PLC0415
@@ -50,12 +66,21 @@ def adopt(folder: Folder, *, sources: From, as_json: AsJson = False) -> None:
 
     place = _place(folder)
     there = (place / "site.yaml").is_file()
-    given, readings, sightings = read_all(sources)
+    told = read_all(sources or ())
+    if live is not None:
+        from coldaisle.cli.adopt_live import ask_all  # noqa: PLC0415 - the libraries of what is asked
+
+        ask_all(live, told, keep)
+    if not told.sources:
+        typer.echo("nothing says what to read: give --live FILE, or --from SOURCE=PATH", err=True)
+        raise typer.Exit(ExitCode.INVALID)
     if there:
         spec = load_site(place)
-        outcome = existing_spec(estate_of(readings, sightings, spec.catalog), spec)
+        outcome = existing_spec(estate_of(told.readings, told.sightings, spec.catalog), spec)
     else:
-        outcome = new_spec(estate_of(readings, sightings, site_catalog(place)), place.name, given)
+        estate = estate_of(told.readings, told.sightings, site_catalog(place))
+        outcome = new_spec(estate, place.name, sorted(told.sources))
+    outcome = with_untold(outcome, told.untold)
     written = _written(place, outcome) if outcome.files else []
     if as_json:
         body = {"folder": str(place), "new": not there, "written": written, **outcome.as_json()}

@@ -41,10 +41,14 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
 
 
-def site_folder(site: str) -> Path:
-    """Return the folder of a site: that of the name under inventory/, else the path as given if it is a folder."""
+def site_folder(site: str, root: Path = Path()) -> Path:
+    """
+    Return the folder of a site: that of the name under inventory/, else the path as given if it is a folder.
+
+    It is relative to `root`, the project's folder, which is the working directory where it is left out.
+    """
     named, given = Path("inventory") / site, Path(site).expanduser()
-    return named if named.is_dir() or (len(given.parts) == 1 and not given.is_dir()) else given
+    return named if (root / named).is_dir() or (len(given.parts) == 1 and not (root / given).is_dir()) else given
 
 
 def load_site(folder: Path) -> SiteSpec:

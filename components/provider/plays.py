@@ -16,12 +16,13 @@ from coldaisle.drift import reasons
 from components.provider import changes
 from components.provider.changing import changed
 from components.provider.clock import Clock
+from components.provider.importing import Stack, planned
 from components.provider.inputs import Failure, Hosts, PlayInputs, Unknown, problems
 from components.provider.reading import Reader, Reading
 from components.provider.run import Runner, run_playbook
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
-from components.provider.work import ACCEPT, Say, Shared, Telemetry, Tester, Work, seen_now
+from components.provider.work import ACCEPT, Say, Shared, Telemetry, Tester, Work, seen_now, told_now
 
 if TYPE_CHECKING:
     from components.provider.outcome import Trouble
@@ -71,6 +72,7 @@ class Plays:
         Run playbooks by `runner`, tell the time by `clock`, test hosts of waves by `tester`, and ask `telemetry`.
         """
         stop = asyncio.Event()
+        self._stack = Stack()
         self._shared = Shared(
             say,
             sites,
@@ -81,6 +83,10 @@ class Plays:
             tester=tester,
             telemetry=telemetry,
         )
+
+    def configure(self, stack: Stack) -> None:
+        """Take what the stack says of its site, which an import needs."""
+        self._stack = stack
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return every problem of the inputs at once. What is not known yet is left for the run to judge."""
@@ -120,8 +126,6 @@ class Plays:
 
     async def read(self, urn: str, resource_id: str, outputs: Properties, inputs: Properties) -> Properties:
         """Ask the hosts. Those that do not answer keep what was last seen, and make the resource incomplete."""
-        if not inputs:
-            raise PlayError(f"a Play cannot be imported; write it in the program, and 'up' will run it ({urn})")
         old = PlayInputs.of(outputs)
         readings = await Work(self._shared, urn, old, 0).read(old.hosts)
         self._tell_slow(urn, readings)
@@ -131,6 +135,21 @@ class Plays:
         if lines:
             raise InitFailedError(resource_id, old.outputs(hosts), lines, inputs)
         return old.outputs(hosts)
+
+    async def imported(self, urn: str, resource_id: str) -> tuple[Properties, Properties]:
+        """
+        Return inputs and outputs of a play that is in no state yet, by its name: what is planned, and what is seen.
+
+        What a host does not tell is missing in the outputs, so that the engine does not take it for what is planned.
+        """
+        play = planned(self._stack, urn, resource_id)
+        inputs = play.outputs(play.hosts)
+        readings = await Work(self._shared, urn, play, 0).read(play.hosts)
+        hosts = {host: told_now(facts, readings.get(host, Reading())) for host, facts in play.hosts.items()}
+        lines = [line for host in sorted(readings) for line in _could_not_tell(host, readings[host])]
+        if lines:
+            raise InitFailedError(resource_id, play.outputs(hosts), lines, inputs)
+        return inputs, play.outputs(hosts)
 
     async def delete(self, urn: str, outputs: Properties, timeout_s: float) -> None:
         """Undo the playbook, or forget the hosts where the program said so; anything else is refused."""

@@ -29,6 +29,7 @@ from pulumi.runtime.proto import (
 )
 
 from components.provider import changes
+from components.provider.importing import Stack
 from components.provider.plays import InitFailedError, PlayError, Plays
 from components.provider.run import RunError
 from components.provider.site import SiteProblemError
@@ -68,7 +69,9 @@ class PlayServicer(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
     async def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802, ANN401, ARG002
-        """Ask for secrets to be marked, so that they can be refused."""
+        """Take what the stack says of its site; ask for secrets to be marked, so that they can be refused."""
+        given = plain_map(request.args)
+        self._plays.configure(Stack(str(given.get("site") or ""), str(given.get("onDelete") or "undo")))
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802, ANN401, ARG002
@@ -112,6 +115,9 @@ class PlayServicer(provider_pb2_grpc.ResourceProviderServicer):
     async def Read(self, request: Any, context: Any) -> Any:  # noqa: N802, ANN401
         """Read, or say which hosts did not answer."""
         old, inputs = plain_map(request.properties), plain_map(request.inputs)
+        if not inputs:  # an import: the engine knows the name only
+            wanted, found = await _answered(self._plays.imported(request.urn, request.id), context)
+            return provider_pb2.ReadResponse(id=request.id, properties=engine_map(found), inputs=engine_map(wanted))
         seen = await _answered(self._plays.read(request.urn, request.id, old, inputs), context)
         return provider_pb2.ReadResponse(id=request.id, properties=engine_map(seen), inputs=request.inputs)
 

@@ -254,6 +254,12 @@ def seen_now(last: HostFacts, reading: Reading) -> HostFacts:
     return {name: _now(value, reading.facts[name]) if name in reading.facts else value for name, value in last.items()}
 
 
+def told_now(planned: HostFacts, reading: Reading) -> HostFacts:
+    """Return a host's facts as seen now, in the plan's spelling, and without those that were not read."""
+    seen = seen_now(planned, reading)
+    return {name: value for name, value in seen.items() if name in reading.facts or name in NOT_FACTS}
+
+
 def _now(last: Fact, read: Fact) -> Fact:
     """Return what was read, in the spelling that the state has already: 9000 and "9000" are no change."""
     if normal(read) == normal(last):

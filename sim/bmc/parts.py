@@ -27,6 +27,7 @@ def add_parts(app: flask.Flask, board: Callable[[], Board]) -> None:
 def system_view(board: Board, path: str) -> dict[str, Any]:
     """Return what a system shows of its parts and its power policy."""
     return {
+        "Model": board.hardware.get("model", ""),
         "SerialNumber": board.hardware.get("serial", ""),
         "PowerRestorePolicy": board.power_policy,
         **{kind: {"@odata.id": f"{path}/{kind}"} for kind in _KINDS},

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from coldaisle.adopt.facts import Reading, Source
-from coldaisle.adopt.readers import deepops, kayobe, kubernetes, maas, netbox, redfish
+from coldaisle.adopt.readers import deepops, kayobe, kubernetes, maas, netbox, redfish, ssh
 
 Reader = Callable[[Mapping[str, str]], Reading]
 
@@ -19,6 +19,7 @@ READERS: Mapping[Source, Reader] = {
     "maas": maas.read,
     "kubernetes": kubernetes.read,
     "redfish": redfish.read,
+    "ssh": ssh.read,
     "kayobe": kayobe.read,
     "deepops": deepops.read,
 }

@@ -23,6 +23,9 @@ def read(files: Mapping[str, str]) -> Reading:
         value = json_of(text, path, into)
         if value is None:
             continue
+        if at(value, "kind") == "HelmReleases":
+            _releases(value, path, into)
+            continue
         items = list(maps(value.get("items"))) if isinstance(value, dict) else []
         nodes = [item for item in items if item.get("kind", "Node") == "Node"]
         if not nodes:
@@ -70,6 +73,15 @@ def _node(node: dict[str, Json], path: str, into: Collector) -> None:
     into.facts += [
         Fact(subject, f"label {key}", str(value), "kubernetes", where) for key, value in sorted(labels.items())
     ]
+
+
+def _releases(value: Json, path: str, into: Collector) -> None:
+    """Keep what Helm installed, by chart with its version and namespace, as `coldaisle adopt --live` asks it."""
+    found = (
+        f"{each.get('chart')} {each.get('version', '')} in {each.get('namespace', 'default')}"
+        for each in maps(at(value, "releases"))
+    )
+    into.add("site", "", path, operators=tuple(sorted(found)))
 
 
 def _version(info: Json) -> str | None:

@@ -1,5 +1,5 @@
 """
-BMCs as Redfish tells of them: trees in the form of DMTF's mockups, or what `coldaisle bmc discover --login` found.
+BMCs as Redfish tells of them: asked live, as trees in the form of DMTF's mockups, or found by `coldaisle bmc discover`.
 
 A tree is a folder a BMC, named by its address, with an `index.json` for each resource below `redfish/v1`. A BMC seldom
 knows the name of its host: whose it is follows from its serial, its address or a MAC that another source knows.
@@ -7,10 +7,10 @@ knows the name of its host: whose it is follows from its serial, its address or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from coldaisle.adopt.facts import Collector, Reading
+from coldaisle.adopt.facts import Collector, Reading, Untold, Value
 from coldaisle.adopt.readers.parsing import Json, address_of, at, json_of, mac_of, maps, text_of
 
 ROOT = "redfish/v1"
@@ -27,7 +27,9 @@ def read(files: Mapping[str, str]) -> Reading:
         if mark and after.endswith("index.json"):
             trees.setdefault(before.strip("/"), {})[str(PurePosixPath(after).parent)] = text
         elif path.endswith(".json") and not mark:
-            _discovered(json_of(text, path, into), path, into)
+            value = json_of(text, path, into)
+            _whole(value, path, into)
+            _discovered(value, path, into)
     for name, tree in sorted(trees.items()):
         _tree(PurePosixPath(name).name, name, tree, into)
     if not into.facts and not into.problems:
@@ -96,6 +98,54 @@ def _manager_port(address: str, path: str, port: dict[str, Json], into: Collecto
     has = {each.get("Address") for key in ("IPv4Addresses", "IPv6Addresses") for each in maps(port.get(key))}
     if address in has:
         into.add("bmc", address, path, bmc_mac=mac_of(port.get("PermanentMACAddress") or port.get("MACAddress")))
+
+
+# -- asked live ---------------------------------------------------------------------------------------------------
+def _whole(value: Json, path: str, into: Collector) -> None:
+    """Read what one BMC told to `read_whole` of our collection, with the address at which it was asked."""
+    address, parts = address_of(at(value, "address")), at(value, "parts")
+    if address is None or not isinstance(parts, dict):
+        return
+    system = next(maps(parts.get("system")), {})
+    host = text_of(at(value, "hostname"))
+    into.add(
+        "bmc",
+        address,
+        path,
+        manufacturer=text_of(system.get("Manufacturer")),
+        model=text_of(system.get("Model")),
+        serial=serial_of(system.get("SerialNumber")),
+        bios_version=text_of(system.get("BiosVersion")),
+        hostname=host.lower().partition(".")[0] if host else None,
+        firmware=text_of(at(value, "boot_mode")),
+        bmc_protocol="redfish",
+        kind="node" if parts.get("gpus") else None,
+        bmc_mac=mac_of(at(value, "bmc", "mac")),
+        bmc_version=text_of(at(value, "bmc", "version")),
+        host_macs=tuple(sorted(mac for port in maps(parts.get("ports")) if (mac := mac_of(port.get("mac"))))),
+        psus=len(list(maps(parts.get("power_supplies")))) or None,
+        **_gpus(parts),
+    )
+    gaps = at(value, "gaps") or {}
+    into.untold += [Untold("redfish", address, what, str(why)) for what, why in sorted(gaps.items())]
+
+
+def _gpus(parts: dict[str, Json]) -> dict[str, Value | None]:
+    """Return how many GPUs there are, of which product where all are alike, and serials by slot of GPUs and memory."""
+    gpus = list(maps(parts.get("gpus")))
+    products = {text_of(gpu.get("Model")) for gpu in gpus}
+    return {
+        "gpus": len(gpus) or None,
+        "gpu_product": products.pop() if len(products) == 1 else None,
+        "gpu_serials": _serials(gpus),
+        "dimm_serials": _serials(maps(parts.get("memory"))),
+    }
+
+
+def _serials(parts: Iterable[dict[str, Json]]) -> tuple[str, ...]:
+    """Return SLOT=SERIAL of parts, in the order of the slots; one without either is not named."""
+    found = ((text_of(part.get("Id")), serial_of(part.get("SerialNumber"))) for part in parts)
+    return tuple(sorted(f"{slot}={serial}" for slot, serial in found if slot and serial))
 
 
 # -- coldaisle bmc discover ---------------------------------------------------------------------------------------

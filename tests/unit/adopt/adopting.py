@@ -23,10 +23,10 @@ from coldaisle.plan.model import SitePlan
 from coldaisle.spec import SiteSpec, load_site
 from coldaisle.spec.ranges import expand
 from tests.unit.adopt.netbox_export import NetBox
-from tests.unit.adopt.tool_exports import deepops, kayobe, kubernetes, lldp, maas, redfish
+from tests.unit.adopt.tool_exports import deepops, kayobe, kubernetes, lldp, maas, redfish, ssh
 
 SITES = Path(__file__).parents[3] / "inventory"
-EVERY: tuple[Source, ...] = ("netbox", "maas", "kubernetes", "kayobe", "deepops", "redfish", "lldp")
+EVERY: tuple[Source, ...] = ("netbox", "maas", "kubernetes", "kayobe", "deepops", "redfish", "ssh", "lldp")
 Data = Any
 
 
@@ -46,6 +46,7 @@ def exported(name: str, source: str) -> Mapping[str, str]:
     if source == "netbox":
         return NetBox(spec, plan).files()
     writers = {"maas": maas, "kubernetes": kubernetes, "kayobe": kayobe, "deepops": deepops, "redfish": redfish}
+    writers["ssh"] = ssh
     return writers[source](spec, plan)
 
 
@@ -56,8 +57,9 @@ def understood(name: str, sources: Mapping[Source, Mapping[str, str]], scratch: 
     if "lldp" in sources and scratch is not None:
         folder = scratch / "lldp"
         lay(folder, sources["lldp"])
-        _, more, sightings = read_all([f"lldp={folder}"])
-        readings += more
+        told = read_all([f"lldp={folder}"])
+        readings += told.readings
+        sightings = told.sightings
     return estate_of(readings, sightings, site(name)[0].catalog)
 
 

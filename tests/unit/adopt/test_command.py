@@ -137,13 +137,13 @@ def test_secrets_of_an_inventory_are_never_opened(
     for name in ("passwords.yml", "secrets.yml"):
         (source / "kayobe" / name).write_text("hunter2", encoding="utf-8")
     opened: list[str] = []
-    reads = Path.read_text
+    reads = Path.read_bytes
 
-    def noted(path: Path, *arguments: str, **options: str) -> str:
+    def noted(path: Path) -> bytes:
         opened.append(path.name)
-        return reads(path, *arguments, **options)
+        return reads(path)
 
-    monkeypatch.setattr(Path, "read_text", noted)
+    monkeypatch.setattr(Path, "read_bytes", noted)
     assert run(str(folder), f"--from=kayobe={source}").exit_code == 3
     assert "networks.yml" in opened
     assert {"passwords.yml", "secrets.yml"}.isdisjoint(opened)

@@ -77,7 +77,7 @@ def test_files_hold_what_the_spec_is(name: str) -> None:
 
 
 def test_every_source_agrees_about_the_simulated_site(tmp_path: Path) -> None:
-    """Seven exports of one site contradict each other in nothing, and each of them tells something."""
+    """Eight exports of one site contradict each other in nothing, and each of them tells something."""
     estate = understood("sim", {source: exported("sim", source) for source in EVERY}, tmp_path)
     assert [each.text for each in estate.merged.contradictions] == []
     assert [each.text() for each in estate.merged.problems] == []

@@ -147,6 +147,27 @@ def redfish(spec: SiteSpec, plan: SitePlan) -> dict[str, str]:
     return files
 
 
+def ssh(spec: SiteSpec, plan: SitePlan) -> dict[str, str]:
+    """Return what each node tells over SSH: ports as `ip -json address` has them, and one of a container network."""
+    files = {}
+    for node in plan.nodes:
+        links = [link(nic.name, nic.mac or "", nic.address, nic.mtu_bytes) for nic in node.nics]
+        links += [link("cali12ab", "ee:ee:ee:ee:ee:ee", None, 1450), {"ifname": "lo", "link_type": "loopback"}]
+        told = {"address": node.management_address, "role": "host", "hostname": node.name, "serial": serial(node.name),
+                "domain": spec.site.domain, "timezone": spec.site.timezone, "machine": node.architecture,
+                "kernel": KERNEL, "os": "Debian GNU/Linux 12 (bookworm)", "vendor": "", "product": "",
+                "links": links, "routes": [], "lldp": ""}  # fmt: skip
+        files[f"ssh/{node.management_address}.json"] = json.dumps(told)
+    return files
+
+
+def link(name: str, mac: str, address: str | None, mtu: int | None) -> dict[str, Any]:
+    """Return one port as `ip -json address` prints it."""
+    local, _, length = (address or "").partition("/")
+    info = [{"family": "inet", "local": local, "prefixlen": int(length), "scope": "global"}] if address else []
+    return {"ifname": name, "link_type": "ether", "address": mac, "mtu": mtu, "addr_info": info}
+
+
 def members(*paths: str) -> dict[str, Any]:
     """Return a collection."""
     return {"Members": [{"@odata.id": path} for path in paths], "Members@odata.count": len(paths)}
