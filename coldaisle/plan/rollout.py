@@ -10,7 +10,10 @@ from coldaisle.plan.model import FabricPlan, RolloutPlan, SitePlan, WindowPlan
 from coldaisle.spec.rollout import DAYS, RolloutSpec, WindowSpec, minutes
 
 Shared = dict[str, Any]
-"""Of one target: `domains` (names by kind), `partners` (groups of which one may be out) and `gpus`, as JSON."""
+"""
+Of one target as JSON: `domains` (names by kind), `partners` (groups of which one may be out), `gpus`, and `switch`
+where it is one.
+"""
 
 
 def plan_rollout(rollout: RolloutSpec | None, timezone: str) -> RolloutPlan | None:
@@ -76,7 +79,8 @@ def _switches(fabric: FabricPlan, feeds: Mapping[str, list[str]]) -> dict[str, S
     for switch in fabric.switches:
         domains = {"pool": [fabric.name], "role": [f"{fabric.name}-{switch.role}"]}
         domains |= {"rack": [switch.rack], "feed": feeds.get(switch.rack, [])} if switch.rack else {}
-        found[switch.name] = {"domains": domains, "partners": sorted(partners[switch.name]), "gpus": 0, "start": 0}
+        known = {"domains": domains, "partners": sorted(partners[switch.name])}
+        found[switch.name] = known | {"gpus": 0, "start": 0, "switch": True}
     return found
 
 

@@ -22,13 +22,15 @@ class Watch:
     """
     Looks at every run that starts, and at every host that changes.
 
-    `limits` are the policy's shares by kind of domain; `domains` those of each host. `canary` are the hosts that
-    changed first, and when they began. `broken` collects what did not hold, in sentences.
+    `limits` are the policy's shares by kind of domain; `domains` those of each host. The playbook `changing` changes
+    `fact`. `canary` are the hosts that changed first, and when they began. `broken` collects what did not hold, in
+    sentences.
     """
 
     limits: Mapping[Domain, Amount]
     domains: Mapping[str, Domains]
     changing: str
+    fact: str
     canaries: int
     soak_s: float
     at_once: int
@@ -51,7 +53,7 @@ class Watch:
         """Judge one host that gets a version: once, unless it was taken back between."""
         if not host.drained:
             self._break(f"{name} gets {version} while work runs on it")
-        self.installed[f"{name} {version}"] += host.facts.get("driver") != version
+        self.installed[f"{name} {version}"] += host.facts.get(self.fact) != version
 
     def _judge_change(self, hosts: frozenset[str]) -> None:
         now = asyncio.get_running_loop().time()
