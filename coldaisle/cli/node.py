@@ -123,7 +123,7 @@ def enroll(site: Site, node: Node, *, why: Why, who: Who = None, as_json: AsJson
     """
     Begin a node's life, or that of a retired one anew: no play touches it until its hardware was inspected.
 
-    Exit status: 0 done, 2 it is in its life already, 3 somebody was quicker.
+    Exit status: 0 done, 2 it is in its life already, 6 somebody was quicker.
 
     Example: coldaisle node enroll h100-pod r01-n05 --why "delivered on pallet 7"
     """
@@ -205,7 +205,7 @@ def maintain(site: Site, node: Node, *, why: Why, who: Who = None, as_json: AsJs
 
     Drain it first where a cluster runs on it. Who begins it ends it, unless somebody takes it over.
 
-    Exit status: 0 done, 2 it is not in service, 3 somebody else holds it.
+    Exit status: 0 done, 2 it is not in service, 6 somebody else holds it.
 
     Example: coldaisle node maintain h100-pod r01-n05 --why "clean the filters"
     """
@@ -219,7 +219,7 @@ def repair(  # noqa: PLR0913 - a command's options
     """
     Take a broken node out: no play touches it, and only an acceptance brings it back into service.
 
-    Exit status: 0 done, 2 it cannot go there, 3 somebody else holds it.
+    Exit status: 0 done, 2 it cannot go there, 6 somebody else holds it.
 
     Example: coldaisle node repair h100-pod r01-n05 --why "GPU_SXM_4 missing, RMA 4711"
     """
@@ -233,7 +233,7 @@ def return_(  # noqa: PLR0913 - a command's options
     """
     End a node's maintenance: it is in service, and the next `up` works on it again. A repaired one needs `accept`.
 
-    Exit status: 0 done, 2 it is not in maintenance, 3 somebody else holds it.
+    Exit status: 0 done, 2 it is not in maintenance, 6 somebody else holds it.
 
     Example: coldaisle node return h100-pod r01-n05 --why "filters are clean"
     """
@@ -275,7 +275,7 @@ def replace(  # noqa: PLR0913 - a command's options
     Changes the delivery list in place, comments stay; names and addresses stay, so that a preview shows what follows
     from the new MAC address or serial and no more. What left is remembered: it is refused where it turns up again.
 
-    Exit status: 0 done, 2 it cannot be, and nothing was changed, 3 somebody else holds the node.
+    Exit status: 0 done, 2 it cannot be, and nothing was changed, 6 somebody else holds the node.
 
     Example: coldaisle node replace h100-pod r01-n05 --gpu GPU_SXM_4=1654923000123 --why "RMA 4711"
     """
@@ -319,25 +319,31 @@ def retire(  # noqa: PLR0913 - a command's options
     Its name and addresses stay its own. It is in no play, has no DHCP reservation and no boot script; its power policy
     (always off) and boot device (disk) are read back from its BMC. `coldaisle drift` names it when it is on after all.
 
-    Exit status: 0 retired, 2 wrong usage, 3 it could not be done or read back; it stays in maintenance.
+    Exit status: 0 retired, 2 wrong usage, 3 it could not be done or read back; it stays in maintenance, 6 somebody else
+    holds it.
 
     Example: coldaisle node retire h100-pod r01-n05 --wipe S6CKNT0W700001 --why "lease ends"
     """
     from coldaisle.cli.bmc import refuse  # noqa: PLC0415
     from coldaisle.cli.node_retire import Leaving, retire_node  # noqa: PLC0415
-    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+    from coldaisle.cli.node_steps import in_hand, opened  # noqa: PLC0415
 
     if sum(map(bool, (wipe, keep_disks, absent))) != 1:
         refuse("what becomes of its disks? Give --wipe for each, or --keep-disks, or --absent", ExitCode.INVALID)
     leaving = Leaving(wipe=tuple(wipe), keep_disks=keep_disks, absent=absent)
-    _done(retire_node(opened(site, node), _person(who, why, take_over=take_over), leaving), as_json=as_json)
+    known, person = opened(site, node), _person(who, why, take_over=take_over)
+    with in_hand(known, person):
+        retired = retire_node(known, person, leaving)
+    _done(retired, as_json=as_json)
 
 
 def _simple(site: str, node: str, to: Any, person: Person, *, as_json: bool) -> None:  # noqa: ANN401 - a state
-    from coldaisle.cli.node_steps import opened, step  # noqa: PLC0415
+    from coldaisle.cli.node_steps import in_hand, opened, step  # noqa: PLC0415
 
     known: Opened = opened(site, node)
-    _done(step(known, to, person, known.last), as_json=as_json)
+    with in_hand(known, person):
+        taken = step(known, to, person, known.last)
+    _done(taken, as_json=as_json)
 
 
 def _person(who: str | None, why: str, *, take_over: bool = False) -> Person:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from coldaisle.locks import lock_all
 from coldaisle.plan.model import WindowPlan
 from coldaisle.waves.policies import policy_json
-from components.provider.locks import lock_all
 from components.provider.plays import InitFailedError
 from components.provider.run import RunError
 from tests.provider.conftest import Engine
