@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldaisle.cli.output import write_whole
+from coldaisle.cli.output import write_output
 from coldaisle.health.readings import Cursors
 from coldaisle.health.state import State, StateError, as_json, from_json
 
@@ -72,7 +72,7 @@ def load(folder: Path) -> Kept:
 def save(folder: Path, kept: Kept) -> None:
     """Write down what is known, whole or not at all."""
     cursors = {name: asdict(it) for name, it in sorted(kept.cursors.items())}
-    write_whole(folder / "state.json", json.dumps({"state": as_json(kept.state), "cursors": cursors}) + "\n")
+    write_output(folder / "state.json", json.dumps({"state": as_json(kept.state), "cursors": cursors}) + "\n")
 
 
 def add_ticket(folder: Path, ticket: Ticket) -> None:

@@ -12,7 +12,7 @@ from coldaisle.check import open_site
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_steps import Opened, Person, step
-from coldaisle.cli.output import print_problems, write_whole
+from coldaisle.cli.output import print_problems, write_output
 from coldaisle.life.journal import LifeError
 from coldaisle.life.replace import Place, Replacement, details, replacements
 from coldaisle.life.states import refusal
@@ -76,7 +76,7 @@ def replace_parts(
     _still_valid(known, path, text, found)
     # The journal comes first: after a crash between the two, `check` names the old part as one that has left.
     step(known, state, person, known.last, details(found, take_back=take_back))
-    write_whole(path, text)
+    write_output(path, text)
     return found
 
 
