@@ -14,14 +14,6 @@ description:
   - A node that is not in the cluster is passed over.
   - Runs on the deploy host, with lightkube there.
 options:
-  name:
-    description: Name of the node.
-    type: str
-    required: true
-  kubeconfig:
-    description: Where the kubeconfig is read from, C(file:PATH) or C(env:NAME).
-    type: str
-    required: true
   state:
     description: Whether the node is to be drained, or in service.
     type: str
@@ -35,6 +27,8 @@ options:
     description: How long pods may take to go, or the node to be ready.
     type: float
     default: 900
+extends_documentation_fragment:
+  - coldaisle.site.cluster_node
 author:
   - The Coldaisle authors
 """
