@@ -23,6 +23,7 @@ from sim.machines import Machine, hardware_record
 from sim.measures import PART_FAULTS, Ends, planned_ends
 from sim.network import Wiring, is_guest, wiring
 from sim.power import write_hardware
+from sim.power_faults import POWER_LOST, lose_power, restore_power
 from sim.record_faults import RECORD_CHANGES
 from sim.replaced import MACHINE, NIC, plug_nic, put_machine, take_machine, unplug_nic
 from sim.shell import find, run
@@ -199,6 +200,9 @@ FAULTS: Mapping[str, Fault] = {
     "bmc-slow": Fault("the BMC answers 3 to 8 s late (--set at_least_s=, at_most_s=; repeatable by --seed)"),
     "bmc-wrong-password": Fault("the BMC refuses the site's password"),
     "bmc-no-power": Fault("the BMC accepts a power-on, and nothing happens"),
+    POWER_LOST: Fault(
+        "machine and BMC have no power; then the machine does what its power policy says", lose_power, restore_power
+    ),
     "no-boot": Fault("the firmware finds nothing to boot from, at every power-on"),
     "no-dhcp": Fault("nobody answers the boot NIC's DHCP: its cable is cut", _unplug_boot_nic, _plug_boot_nic),
     "rogue-dhcp": Fault(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coldaisle.files import write_whole
 from sim.errors import SimError
 
 SITE_MARK, HALL_MARK = "ca", "ch"
@@ -117,9 +118,7 @@ class State:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON object so that a reader sees the old or the new one, never a part."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
-    fresh.rename(path)
+    write_whole(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""What the provider's two readers tell of a hall's hosts: `python -m tests.hall_reads FOLDER` prints it by reader."""
+"""
+What the provider's two readers tell of a hall's hosts: `python -m tests.hall_reads FOLDER [READER...]` prints it.
+
+The readers are `reader` and `ansible`, both where none is named.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,8 @@ def told(folder: Path, worker: Path) -> Told:
     return {host: (reading.facts, reading.errors) for host, reading in readings.items()}
 
 
+READERS = {"reader": READER, "ansible": WORKER}
+
 if __name__ == "__main__":
-    answer = {"reader": told(Path(sys.argv[1]), READER), "ansible": told(Path(sys.argv[1]), WORKER)}
+    answer = {name: told(Path(sys.argv[1]), READERS[name]) for name in sys.argv[2:] or READERS}
     sys.stdout.write(json.dumps(answer) + "\n")

@@ -100,16 +100,18 @@ class Hall:
 
 
 @contextmanager
-def hall(nodes: int, kind: Kind = "light", name: str = "", *, serials: bool = False) -> Iterator[Hall]:
+def hall(
+    nodes: int, kind: Kind = "light", name: str = "", *, serials: bool = False, a_rack: int = spec.NODES_PER_RACK
+) -> Iterator[Hall]:
     """
-    Start a hall of `nodes` machines, and take all of it away at the end.
+    Start a hall of `nodes` machines, so many in `a_rack`, and take all of it away at the end.
 
     Its spec lies directly in the folder of temporary files: sockets below it have short paths.
     """
     name = name or f"h{os.getpid() % 100000}x{next(_numbers)}"
     state = hall_site.state_of(name)
     with tempfile.TemporaryDirectory(prefix="ch") as folder:
-        site = spec.write(Path(folder) / "site", nodes, name, serials=serials)
+        site = spec.write(Path(folder) / "site", nodes, name, serials=serials, a_rack=a_rack)
         wanted = Wanted(kind=kind)
         try:
             plan = open_site(site).plan

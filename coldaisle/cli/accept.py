@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import AsJson, Site, print_json, write_whole
+from coldaisle.cli.output import AsJson, Site, print_json, write_output
 
 if TYPE_CHECKING:
     from coldaisle.acceptance import NodeOutcome, Selection, Step
@@ -184,7 +184,7 @@ def _run(asked: _Asked, wanted: Selection, steps: tuple[Step, ...], html: Path |
     )
     done = Run(asked.site, judging).carry_out(steps)
     if html is not None:
-        write_whole(html, page(done))
+        write_output(html, page(done))
     if as_json:
         print_json(report_json(done))
     else:

@@ -120,7 +120,7 @@ def _written(place: Path, outcome: Outcome) -> list[str]:
         typer.Exit: a file is there already, or cannot be written.
     """
     from coldaisle.adopt.write import unknown_text  # noqa: PLC0415
-    from coldaisle.cli.output import write_whole  # noqa: PLC0415
+    from coldaisle.cli.output import write_output  # noqa: PLC0415
 
     texts = {**outcome.files, "unknown.md": unknown_text(outcome.unknowns)}
     taken = sorted(name for name in texts if (place / name).exists())
@@ -130,5 +130,5 @@ def _written(place: Path, outcome: Outcome) -> list[str]:
         raise typer.Exit(ExitCode.INVALID)
     order = sorted(texts, key=lambda name: (name == "site.yaml", name))
     for name in order:
-        write_whole(place / name, texts[name])
+        write_output(place / name, texts[name])
     return order

@@ -19,7 +19,7 @@ from coldaisle.adopt.live.ssh import SshLive
 from coldaisle.cli.adopt_sources import UNTOLD_FILE, untold_text
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import print_problems, write_whole
+from coldaisle.cli.output import print_problems, write_output
 from coldaisle.discovery import SourceError, from_range
 
 use_collection()
@@ -48,7 +48,7 @@ def ask_all(file: Path, told: Told, keep: Path | None) -> None:
             files[UNTOLD_FILE] = untold_text(untold).encode()
         if keep is not None:
             for name, data in files.items():
-                write_whole(keep / source / name, data.decode())
+                write_output(keep / source / name, data.decode())
         told.add(source, files)
 
 

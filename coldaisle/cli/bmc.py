@@ -121,7 +121,7 @@ def hold(site: Site, node: Node, *, why: Why, lasts: Lasts = "4h") -> None:
     """
     Put a node into maintenance: until its end no run and no other tool of this machine changes its power.
 
-    Exit status: 0 held, 2 wrong usage, 3 somebody else holds it.
+    Exit status: 0 held, 2 wrong usage, 6 somebody else holds it.
 
     Example: coldaisle bmc hold h100-pod r01-n01 --why "DIMM swap" --for 2h
     """
@@ -140,7 +140,7 @@ def release(
     """
     End the maintenance of a node.
 
-    Exit status: 0 released, or not held, 3 somebody else holds it.
+    Exit status: 0 released, or not held, 6 somebody else holds it.
     """
     from coldaisle.cli.bmc_leases import release_node  # noqa: PLC0415
 

@@ -29,7 +29,7 @@ def hold_node(address: str, node: str, why: str, lasts: str) -> None:
     try:
         lease = bmc_lease.maintain(address, why, int(found[1]) * UNITS_S[found[2]])
     except bmc_lease.HeldError as error:
-        refuse(str(error), ExitCode.COULD_NOT_TELL)
+        refuse(str(error), ExitCode.IN_USE)
     typer.echo(f"{node} is held by {lease.text}")
 
 
@@ -38,7 +38,7 @@ def release_node(address: str, node: str, *, force: bool) -> None:
     try:
         lease = bmc_lease.release(address, force=force)
     except bmc_lease.HeldError as error:
-        refuse(f"{error}; --force ends it", ExitCode.COULD_NOT_TELL)
+        refuse(f"{error}; --force ends it", ExitCode.IN_USE)
     typer.echo(f"{node} was held by {lease.text}" if lease else f"{node} was not in maintenance")
 
 

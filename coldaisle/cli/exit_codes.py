@@ -20,3 +20,5 @@ class ExitCode(IntEnum):
     """A check found an error."""
     CHANGED = 5
     """There are changes, or drift."""
+    IN_USE = 6
+    """Somebody else is at work on it: who, with what and since when was said, and nothing was done."""

@@ -11,7 +11,7 @@ import typer
 
 from coldaisle.cli import fabric_tables, fabric_topology, fabric_ztp
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import Site, print_problems, write_whole
+from coldaisle.cli.output import Site, print_problems, write_output
 from coldaisle.cli.survive import survive
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def configs(site: Site, *, output: Folder, fabric: OneFabric = None, system: AsS
             typer.echo(f"{config.fabric}/{config.switch}: no configuration: {config.why}", err=True)
             continue
         path = output / config.fabric / config.file_name
-        write_whole(path, config.text)
+        write_output(path, config.text)
         typer.echo(str(path))
         written += 1
     raise typer.Exit(ExitCode.CLEAN if written else ExitCode.COULD_NOT_TELL)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import Site, print_problems, write_whole
+from coldaisle.cli.output import Site, print_problems, write_output
 
 if TYPE_CHECKING:
     from coldaisle.check import CheckedSite
@@ -68,7 +68,7 @@ def topology(site: Site, *, reader: For, output: Folder, fabric: OneFabric = Non
         typer.echo(str(error.args[0]), err=True)
         raise typer.Exit(ExitCode.INVALID) from None
     for name, text in files:
-        write_whole(output / name, text)
+        write_output(output / name, text)
         typer.echo(str(output / name))
     for note in notes:
         typer.echo(note, err=True)

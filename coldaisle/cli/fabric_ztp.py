@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import Site, print_problems, write_whole
+from coldaisle.cli.output import Site, print_problems, write_output
 
 Folder = Annotated[Path, typer.Option("--output", "--out", "-o", metavar="DIR", help="Where files go; it is made.")]
 Url = Annotated[
@@ -54,7 +54,7 @@ def ztp(site: Site, *, output: Folder, url: Url = None, fabric: OneFabric = None
     except (LookupError, ValueError) as error:
         _refuse(str(error.args[0]))
     for name, text in found.files.items():
-        write_whole(output / name, text)
+        write_output(output / name, text)
         typer.echo(str(output / name))
     for note in found.notes:
         typer.echo(note, err=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.cli.collection import use_collection
-from coldaisle.cli.output import write_whole
+from coldaisle.cli.output import write_output
 from coldaisle.health.readings import Cursors
 from coldaisle.health.state import State, StateError, as_json, from_json, moved
 
@@ -107,7 +107,7 @@ def save(folder: Path, kept: Kept) -> None:
     """Write down what is known, whole or not at all."""
     cursors = {name: asdict(it) for name, it in sorted(kept.cursors.items())}
     body = {"state": as_json(kept.state), "cursors": cursors, "at": dict(kept.at)}
-    write_whole(folder / "state.json", json.dumps(body) + "\n")
+    write_output(folder / "state.json", json.dumps(body) + "\n")
 
 
 def add_ticket(folder: Path, ticket: Ticket) -> None:

@@ -126,7 +126,7 @@ def enroll(site: Site, node: Node, *, why: Why, who: Who = None, as_json: AsJson
     """
     Begin a node's life, or that of a retired one anew: no play touches it until its hardware was inspected.
 
-    Exit status: 0 done, 2 it is in its life already, 3 somebody was quicker.
+    Exit status: 0 done, 2 it is in its life already, 6 somebody was quicker.
 
     Example: coldaisle node enroll h100-pod r01-n05 --why "delivered on pallet 7"
     """
@@ -221,15 +221,17 @@ def maintain(  # noqa: PLR0913 - a command's options
     In its cluster it is cordoned and drained; disruption budgets hold. Who begins it ends it, unless somebody takes it
     over.
 
-    Exit status: 0 done, 2 it is not in service, 3 somebody else holds it, or pods are left on it.
+    Exit status: 0 done, 2 it is not in service, 3 pods are left on it, 6 somebody else holds it, or works on it.
 
     Example: coldaisle node maintain h100-pod r01-n05 --why "clean the filters"
     """
-    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+    from coldaisle.cli.node_steps import in_hand, opened  # noqa: PLC0415
     from coldaisle.cli.node_workload import take_out  # noqa: PLC0415
 
-    drain_s = None if no_drain else drain_timeout
-    _done(take_out(opened(site, node), "maintenance", _person(who, why), drain_s), as_json=as_json)
+    known, person = opened(site, node), _person(who, why)
+    with in_hand(known, person):
+        last = take_out(known, "maintenance", person, None if no_drain else drain_timeout)
+    _done(last, as_json=as_json)
 
 
 @app.command()
@@ -251,15 +253,17 @@ def repair(  # noqa: PLR0913 - a command's options
     --evidence names a statement that has refused the node (`coldaisle accept`): its parts and findings become the
     ticket, which is printed and stands in the journal.
 
-    Exit status: 0 done, 2 it cannot go there, 3 somebody else holds it, or pods are left on it, 4 no such statement.
+    Exit status: 0 done, 2 it cannot go there, 3 pods are left on it, 4 no such statement, 6 somebody else holds it, or
+    works on it.
 
     Example: coldaisle node repair h100-pod r01-n05 --why "GPU_SXM_4 missing, RMA 4711"
     """
     from coldaisle.cli.node_repair import repair_node  # noqa: PLC0415
-    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+    from coldaisle.cli.node_steps import in_hand, opened  # noqa: PLC0415
 
-    person = _person(who, why or "", take_over=take_over)
-    last = repair_node(opened(site, node), person, evidence, None if no_drain else drain_timeout)
+    known, person = opened(site, node), _person(who, why or "", take_over=take_over)
+    with in_hand(known, person):
+        last = repair_node(known, person, evidence, None if no_drain else drain_timeout)
     if not as_json and "ticket" in last.details:
         typer.echo(last.details["ticket"])
     _done(last, as_json=as_json)
@@ -272,7 +276,7 @@ def return_(  # noqa: PLR0913 - a command's options
     """
     End a node's maintenance: uncordoned, in service, and plays work on it again. A repaired one needs `accept`.
 
-    Exit status: 0 done, 2 it is not in maintenance, 3 somebody else holds it, or its cluster says that it is not ready.
+    Exit status: 0 done, 2 it is not in maintenance, 3 its cluster says that it is not ready, 6 somebody else holds it.
 
     Example: coldaisle node return h100-pod r01-n05 --why "filters are clean"
     """
@@ -319,7 +323,7 @@ def replace(  # noqa: PLR0913 - a command's options
     from the new MAC address or serial and no more. What left is remembered: it is refused where it turns up again.
     A new machine, BMC or adapter has to be set up anew: the node begins at its inspection. Others stay where they are.
 
-    Exit status: 0 done, 2 it cannot be, and nothing was changed, 3 somebody else holds the node.
+    Exit status: 0 done, 2 it cannot be, and nothing was changed, 6 somebody else holds the node.
 
     Example: coldaisle node replace h100-pod r01-n05 --gpu GPU_SXM_4=1654923000123 --why "RMA 4711"
     """
@@ -364,18 +368,22 @@ def retire(  # noqa: PLR0913 - a command's options
     (always off) and boot device (disk) are read back from its BMC. Its cluster forgets it, and refuses its kubelet.
     `coldaisle drift` names it when it is on after all.
 
-    Exit status: 0 retired, 2 wrong usage, 3 it could not be done or read back; it stays in maintenance.
+    Exit status: 0 retired, 2 wrong usage, 3 it could not be done or read back; it stays in maintenance, 6 somebody else
+    holds it.
 
     Example: coldaisle node retire h100-pod r01-n05 --wipe S6CKNT0W700001 --why "lease ends"
     """
     from coldaisle.cli.bmc import refuse  # noqa: PLC0415
     from coldaisle.cli.node_retire import Leaving, retire_node  # noqa: PLC0415
-    from coldaisle.cli.node_steps import opened  # noqa: PLC0415
+    from coldaisle.cli.node_steps import in_hand, opened  # noqa: PLC0415
 
     if sum(map(bool, (wipe, keep_disks, absent))) != 1:
         refuse("what becomes of its disks? Give --wipe for each, or --keep-disks, or --absent", ExitCode.INVALID)
     leaving = Leaving(wipe=tuple(wipe), keep_disks=keep_disks, absent=absent)
-    _done(retire_node(opened(site, node), _person(who, why, take_over=take_over), leaving), as_json=as_json)
+    known, person = opened(site, node), _person(who, why, take_over=take_over)
+    with in_hand(known, person):
+        retired = retire_node(known, person, leaving)
+    _done(retired, as_json=as_json)
 
 
 def _person(who: str | None, why: str, *, take_over: bool = False) -> Person:

@@ -12,7 +12,7 @@ from coldaisle.check import open_site
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.node_steps import Opened, Person, step
-from coldaisle.cli.output import print_problems, write_whole
+from coldaisle.cli.output import print_problems, write_output
 from coldaisle.cli.playbook import forget_host_key
 from coldaisle.life.journal import LifeError
 from coldaisle.life.replace import ANEW, MACHINE, Place, Replacement, details, replacements
@@ -78,7 +78,7 @@ def replace_parts(
     # The journal comes first: after a crash between the two, `check` names the old part as one that has left.
     to: State = "inspect" if any(one.kind in ANEW for one in found) else state
     step(known, to, person, known.last, details(found, take_back=take_back))
-    write_whole(path, text)
+    write_output(path, text)
     if any(one.kind in MACHINE for one in found):
         forget_host_key(known.plan, known.node.name)
     return found

@@ -13,6 +13,8 @@ from coldaisle.check import open_site
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.life.journal import HeldError, LifeError, Wanted, next_step, record
+from coldaisle.locks import FOLDER, InUseError, lock_all, of_pool
+from coldaisle.paths import state_dir
 from coldaisle.plan import plan_hash
 from coldaisle.spec import site_folder
 from coldaisle.spec.base import near_miss
@@ -78,6 +80,28 @@ def opened(site: str, node: str) -> Opened:
     return Opened(folder, checked.spec, checked.plan, found)
 
 
+@contextmanager
+def in_hand(known: Opened, person: Person) -> Iterator[None]:
+    """
+    Keep runs that change the node off it, as long as this lasts: waves of its pool do not begin while it begins.
+
+    Raises:
+        typer.Exit: a run is at work on the node, or on its pool in waves (6).
+
+    """
+    folder, what = state_dir(known.plan.name) / FOLDER, f"{person.who} ({person.why})"
+    try:
+        (waves,) = lock_all(folder, [of_pool(known.node.pool)], what)
+        with waves:
+            (host,) = lock_all(folder, [known.node.name], what)
+    except InUseError as error:
+        refuse(f"{known.node.name} stays as it is: {error}", ExitCode.IN_USE)
+    except OSError as error:
+        refuse(f"{known.node.name} stays as it is: nobody can be kept off it: {error}", ExitCode.INVALID)
+    with host:
+        yield
+
+
 def step(
     known: Opened, to: State, person: Person, after: Step | None, details: Mapping[str, Any] | None = None
 ) -> Step:
@@ -85,7 +109,7 @@ def step(
     Write a step down behind the one that the command knows as the node's last.
 
     Raises:
-        typer.Exit: somebody was quicker or holds the node (3), or there is no such step (2).
+        typer.Exit: somebody was quicker or holds the node (6), or there is no such step (2).
 
     """
     wanted = _wanted(known, to, person, after, details)
@@ -124,7 +148,7 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except HeldError as error:
-        refuse(str(error), ExitCode.COULD_NOT_TELL)
+        refuse(str(error), ExitCode.IN_USE)
     except LifeError as error:
         refuse(str(error), ExitCode.INVALID)
 

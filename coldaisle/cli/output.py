@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.files import write_whole
 
 if TYPE_CHECKING:
     from coldaisle.spec.problem import Problem
@@ -51,21 +51,15 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - anything that JSON holds
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_output(path: Path, text: str) -> None:
     """
     Write a file so that a reader never sees half of it, and make its folder; what was there stays when that fails.
 
     Raises:
         typer.Exit: the file cannot be written; the message says why.
     """
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            scratch.write_text(text, encoding="utf-8")
-            scratch.replace(path)
-        finally:
-            scratch.unlink(missing_ok=True)
+        write_whole(path, text)
     except OSError as error:
         said = f"{path} cannot be written: {error.strerror}. Make room there, or name a file in a writable folder."
         typer.echo(said, err=True)

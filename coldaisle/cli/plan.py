@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import AsJson, Site, print_json, print_problems, write_whole
+from coldaisle.cli.output import AsJson, Site, print_json, print_problems, write_output
 
 if TYPE_CHECKING:
     from coldaisle.check import CheckedSite
@@ -100,7 +100,7 @@ def write_allocations(folder: Path, checked: CheckedSite) -> None:
     from coldaisle.spec.load import ALLOCATIONS_FILE  # noqa: PLC0415
 
     text = yaml.safe_dump(handed_out(checked.spec, checked.plan), sort_keys=False)
-    write_whole(folder / ALLOCATIONS_FILE, _ALLOCATIONS_HEAD + text)
+    write_output(folder / ALLOCATIONS_FILE, _ALLOCATIONS_HEAD + text)
 
 
 def print_changes(checked: CheckedSite, against: Path, *, as_json: bool, as_markdown: bool) -> ExitCode:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.output import Site, print_problems, write_whole
+from coldaisle.cli.output import Site, print_problems, write_output
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; it is made anew.")]
 
@@ -30,7 +30,7 @@ def report(site: Site, *, output: Output) -> None:
     from coldaisle.spec import site_folder  # noqa: PLC0415
 
     checked = open_site(site_folder(site))
-    write_whole(output, site_report(checked.spec, checked.plan, checked.findings))
+    write_output(output, site_report(checked.spec, checked.plan, checked.findings))
     typer.echo(str(output))
     print_problems(checked.findings, err=True)
     raise typer.Exit(ExitCode.CHECK_FAILED if checked.errors else ExitCode.CLEAN)

@@ -10,8 +10,6 @@ second folder, on this machine, until the next statement is kept.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
@@ -21,6 +19,7 @@ from coldaisle.evidence.dsse import Trusted, sign, verify
 from coldaisle.evidence.errors import EvidenceError
 from coldaisle.evidence.keys import Signer
 from coldaisle.evidence.statement import Statement
+from coldaisle.files import write_whole
 
 _DIGITS = 16
 """Digits of the digest in a file's name: 64 bits tell any number of statements apart."""
@@ -135,27 +134,6 @@ def write_once(path: Path, data: bytes) -> Path:
 
     A process that is killed leaves at most a hidden file, which no reader looks at.
     """
-    if path.exists():
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, scratch = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            os.fchmod(file.fileno(), 0o644)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(scratch).replace(path)
-    finally:
-        Path(scratch).unlink(missing_ok=True)
-    _flush_folder(path.parent)
+    if not path.exists():
+        write_whole(path, data, sync=True)
     return path
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a new name last over a loss of power, too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

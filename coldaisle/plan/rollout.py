@@ -18,7 +18,10 @@ from coldaisle.spec.rollout import DAYS, RolloutSpec, WaveAcceptanceSpec, Window
 from coldaisle.spec.sections import SiteSpec
 
 Shared = dict[str, Any]
-"""Of one target: `domains` (names by kind), `partners` (groups of which one may be out) and `gpus`, as JSON."""
+"""
+Of one target as JSON: `domains` (names by kind), `partners` (groups of which one may be out), `gpus`, and `switch`
+where it is one.
+"""
 
 
 def plan_rollout(rollout: RolloutSpec | None, spec: SiteSpec) -> RolloutPlan | None:
@@ -113,7 +116,8 @@ def _switches(fabric: FabricPlan, feeds: Mapping[str, list[str]]) -> dict[str, S
     for switch in fabric.switches:
         domains = {"pool": [fabric.name], "role": [f"{fabric.name}-{switch.role}"]}
         domains |= {"rack": [switch.rack], "feed": feeds.get(switch.rack, [])} if switch.rack else {}
-        found[switch.name] = {"domains": domains, "partners": sorted(partners[switch.name]), "gpus": 0, "start": 0}
+        known = {"domains": domains, "partners": sorted(partners[switch.name])}
+        found[switch.name] = known | {"gpus": 0, "start": 0, "switch": True}
     return found
 
 

@@ -25,13 +25,15 @@ def limits(
 
     Args:
         policy: Limits as the site writes them.
-        everyone: All targets of the site, changing or not: shares are of these.
+        everyone: All targets of the site, changing or not: shares are of those that are hosts, or switches, as what
+            changes is. A rack's switches are none of its hosts.
         changing: The changes; their targets are among `everyone`.
         out: Targets that are out already, each of which takes its place in every limit but that of one wave.
 
     """
     members: defaultdict[str, set[str]] = defaultdict(set)
-    for target in everyone:
+    kinds = {change.target.is_switch for change in changing}
+    for target in (each for each in everyone if each.is_switch in kinds):
         for name in _names(policy, target):
             members[name].add(target.name)
     amounts: dict[str, Amount] = {str(kind): amount for kind, amount in policy.max_unavailable.items()}

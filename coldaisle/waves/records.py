@@ -31,12 +31,18 @@ class Target:
     domains: Mapping[str, tuple[str, ...]]
     partners: tuple[str, ...] = ()
     gpus: int = 0
+    is_switch: bool = False
 
     @classmethod
     def of(cls, name: str, shared: Mapping[str, Any]) -> Target:
         """Return a target by what the plan says that it shares (coldaisle.plan.rollout.shared_of)."""
-        domains = {kind: tuple(names) for kind, names in shared.get("domains", {}).items()}
-        return cls(name=name, domains=domains, partners=tuple(shared.get("partners", ())), gpus=shared.get("gpus", 0))
+        return cls(
+            name=name,
+            domains={kind: tuple(names) for kind, names in shared.get("domains", {}).items()},
+            partners=tuple(shared.get("partners", ())),
+            gpus=shared.get("gpus", 0),
+            is_switch=shared.get("switch", False),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal
-
-from pydantic import TypeAdapter
+from typing import Literal
 
 from coldaisle.plan.model import RolloutPlan
+from coldaisle.waves.codec import Codec
 from coldaisle.waves.records import Change, Limits, Wave
 
 Step = Literal["drain", "apply", "reboot", "verify", "accept", "soak", "uncordon", "roll-back"]
@@ -120,23 +118,5 @@ class Action:
     why: str = ""
 
 
-@lru_cache(maxsize=1)
-def _codec() -> TypeAdapter[State]:
-    return TypeAdapter(State)
-
-
-def to_json(state: State) -> dict[str, Any]:
-    """Return a state as plain JSON data."""
-    found: dict[str, Any] = _codec().dump_python(state, mode="json")
-    return found
-
-
-def from_json(data: Mapping[str, Any]) -> State:
-    """
-    Return the state that JSON data holds.
-
-    Raises:
-        ValueError: it holds none (pydantic's ValidationError is one).
-
-    """
-    return _codec().validate_python(data)
+_CODEC = Codec(State)
+to_json, from_json = _CODEC.to_json, _CODEC.from_json

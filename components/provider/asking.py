@@ -22,6 +22,14 @@ from components.provider.logins import Login
 HOST_TIMEOUT_S = 150.0
 """Time for one login and all that it reads. A command on the host has 20 s to 60 s."""
 
+SHARED_TIMEOUT_S = 5.0
+"""
+Time in which a host must answer over a connection that a play has left open, before a login of our own.
+
+A host that died while it was open is noticed by ssh only when its keep-alive messages stay without an answer: six times
+5 s.
+"""
+
 OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
 """What a host may print; some hundred facts have a few kilobytes."""
 
@@ -46,6 +54,8 @@ async def run_program(login: Login, text: bytes) -> tuple[int, str, str]:
         SilentError: it cannot be reached, refuses the login, shows another key, or is silent for HOST_TIMEOUT_S.
 
     """
+    if login.socket is not None and login.socket.exists() and not await _answers(login):
+        login = login.alone()
     for left in reversed(range(login.tries)):
         code, output, errors = await _run(login, text)
         if code != CONNECTION_FAILED:
@@ -69,6 +79,21 @@ async def _run(login: Login, text: bytes) -> tuple[int, str, str]:
             return await process.wait(), output, errors
     except TimeoutError:
         raise SilentError(f"no end of its answer after {HOST_TIMEOUT_S:g} s") from None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def _answers(login: Login) -> bool:
+    """Tell whether a host answers over the shared connection, soon."""
+    null = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(*login.words, "true", stdin=null, stdout=null, stderr=null)
+    try:
+        async with asyncio.timeout(SHARED_TIMEOUT_S):
+            return await process.wait() != CONNECTION_FAILED
+    except TimeoutError:
+        return False
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()

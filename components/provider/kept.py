@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
+
+from coldaisle.files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,5 @@ def keep(file: Path, before: dict[str, str], after: dict[str, str]) -> dict[str,
     """Write what a file has where it changed, whole or not at all, and return it."""
     if after != before:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = file.with_suffix(f".{os.getpid()}.new")
-        fresh.write_text(json.dumps(after, indent=1, sort_keys=True), encoding="utf-8")
-        fresh.replace(file)
+        write_whole(file, json.dumps(after, indent=1, sort_keys=True))
     return after

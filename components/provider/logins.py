@@ -8,8 +8,9 @@ of Ansible can do is left to one; `login_of` is the one place that decides it, a
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,14 +40,30 @@ guards the same and costs nothing, stays first where both sides have it.
 SHARE_ONLY = ("-o", "ControlMaster=no")
 """A connection that a play keeps open is used, and none is left open for the next: one login reads all."""
 
+NOT_SHARED = ("-o", "ControlPath=none")
+"""No connection of others is used. Of a setting that is given twice, ssh takes the first (ssh_config(5))."""
+
+_SOCKET = re.compile(r'ControlPath="?([^%"]+)"?')
+"""The option that names a shared connection's socket, unless ssh itself has to fill it in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The words that log in to a host, the command that runs a Python there, and how often a silent host is asked."""
+    """
+    The words that log in to a host, the command that runs a Python there, and how often a silent host is asked.
+
+    `socket` is that of the connection which a play may have left open, where its path is known.
+    """
 
     words: tuple[str, ...]
     python: str
     tries: int
+    socket: Path | None = None
+
+    def alone(self) -> Login:
+        """Return the same login by a connection of its own, with one try less: the shared one was asked already."""
+        first, *rest = self.words
+        return Login((first, *NOT_SHARED, *rest), self.python, max(1, self.tries - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +132,14 @@ def _by_plugins(variables: dict[str, Any], config: Path) -> Login | OnlyAnsible:
     words = connection._build_command(connection.get_option("ssh_executable"), "ssh", connection.host)  # noqa: SLF001
     first, *rest = (word.decode() if isinstance(word, bytes) else word for word in words)
     own = () if any(word.startswith("-F") for word in rest) else ("-F", str(config))
-    return Login((first, *own, *SHARE_ONLY, *rest), python, 1 + connection.get_option("reconnection_retries"))
+    tries = 1 + connection.get_option("reconnection_retries")
+    return Login((first, *own, *SHARE_ONLY, *rest), python, tries, _socket(rest))
+
+
+def _socket(words: Iterable[str]) -> Path | None:
+    """Return where the socket of a shared connection would lie; None where there is none, or only ssh knows."""
+    found = next((match for word in words if (match := _SOCKET.fullmatch(word))), None)
+    return Path(found[1]) if found else None
 
 
 def _python(variables: Mapping[str, Any], user: str | None) -> str | OnlyAnsible:

@@ -32,6 +32,17 @@ WINDOW_S = 0.2
 TIMEOUT_S, TIMEOUT_OF_A_HOST_S = 300, 3
 FORKS = 50
 
+SETTINGS = {"ANSIBLE_SSH_RETRIES": "1", "ANSIBLE_TIMEOUT": "10"}
+"""A silent host is told soon, and the next read asks again. 10 s for a connection is Ansible's own default."""
+
+ALONE = {
+    "ANSIBLE_SSH_ARGS": "-o ControlMaster=no -o ControlPath=none -o ServerAliveInterval=5 -o ServerAliveCountMax=2"
+}
+"""
+A run of Ansible that reads has one task: it needs no connection that plays share, and would wait for half a minute
+where the host died while one was open (asking.py).
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -123,7 +134,7 @@ def job_of(site: Site, wanted: Wanted, worker: Path) -> Job:
         forks=FORKS,
         timeout_s=TIMEOUT_S + TIMEOUT_OF_A_HOST_S * len(wanted),
         lock=False,
-        settings={"ANSIBLE_SSH_RETRIES": "1"},  # a silent host is told soon; the next read asks again
+        settings=SETTINGS if worker == READER else SETTINGS | ALONE,
         collect_facts=True,
         host_variables={host: {WANTED_VARIABLE: sorted(names)} for host, names in wanted.items()},
         worker=worker,

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.locks import FOLDER, InUseError, lock_all, of_pool
 from coldaisle.plan.model import RolloutPlan
 from coldaisle.render.ansible import SHARED
 from coldaisle.waves import (
@@ -34,7 +35,6 @@ from coldaisle.waves.state import Action, Event
 from coldaisle.waves.telemetry import Answer, worse
 from components.provider import changes
 from components.provider.accept_play import GATES
-from components.provider.locks import InUseError, lock_all
 from components.provider.outcome import Failed, NotStarted, Stopped, TakenBack
 from components.provider.reading import Reading
 from components.provider.rollout_files import Kept, RolloutFiles, target_of
@@ -91,7 +91,7 @@ class Rollout:
         site = self.work.site()
         pools = {name for host in hosts for name in _target(site, host).domains.get("pool", (self.work.name,))}
         try:
-            locks = lock_all(site.state / "locks", (f"pool-{name}" for name in pools), f"the play {self.work.name}")
+            locks = lock_all(site.state / FOLDER, map(of_pool, pools), f"the play {self.work.name}")
         except InUseError as error:
             raise RunError(str(error)) from None
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.files import write_whole
 from coldaisle.waves import State, from_json, to_json
 from coldaisle.waves.estimate import DURATIONS_FILE, WAVES_FOLDER, with_duration
 from components.provider.run import RunError
@@ -88,9 +88,4 @@ class RolloutFiles:
 
 
 def _write(file: Path, data: Any) -> None:  # noqa: ANN401 - JSON
-    fresh = file.with_suffix(f".{os.getpid()}.new")
-    with fresh.open("w", encoding="utf-8") as out:
-        json.dump(data, out, indent=1, sort_keys=True)
-        out.flush()
-        os.fsync(out.fileno())
-    fresh.replace(file)
+    write_whole(file, json.dumps(data, indent=1, sort_keys=True), sync=True)

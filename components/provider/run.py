@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coldaisle.locks import FOLDER
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
 from components.provider.room import NoRoomError, require_room
@@ -131,7 +132,7 @@ def _message(job: Job) -> dict[str, Any]:
         "forks": job.forks,
         "timeout_s": job.timeout_s,
         "environment": _ansible_settings(job, playbooks, folder),
-        "locks": str(job.site.state / "locks") if job.lock else None,
+        "locks": str(job.site.state / FOLDER) if job.lock else None,
         "what": job.what,
         "collect_facts": job.collect_facts,
     }

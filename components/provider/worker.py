@@ -24,8 +24,8 @@ from typing import Any, TextIO
 import ansible_runner  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+from coldaisle.locks import InUseError, lock_all
 from components.provider.events import tell
-from components.provider.locks import InUseError, lock_all
 
 Job = dict[str, Any]
 POLL_S = 0.5

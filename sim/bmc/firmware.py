@@ -23,6 +23,11 @@ MAGIC = "coldaisle-firmware"
 
 FETCH_S = 30
 
+LOST = "Cancelled"
+"""State of an update that ended with the power; the BMC itself has forgotten it."""
+
+ENDED = frozenset({"Completed", "Exception", LOST})
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -62,12 +67,21 @@ class Firmware:
         write_json(self._path, {"versions": self.versions(), "tasks": {**tasks, number: task}})
         return number
 
+    def lose_power(self) -> None:
+        """End an update that is going on: the item keeps its version, and the BMC knows nothing of the task."""
+        versions, tasks = self.versions(), self.tasks()
+        lost = {number: {**task, "lost": True} for number, task in tasks.items() if self.state(task) not in ENDED}
+        if lost:
+            write_json(self._path, {"versions": versions, "tasks": {**tasks, **lost}})
+
     def busy(self) -> bool:
         """Tell whether an update is going on."""
-        return any(self.state(task) not in {"Completed", "Exception"} for task in self.tasks().values())
+        return any(self.state(task) not in ENDED for task in self.tasks().values())
 
     def state(self, task: Mapping[str, Any]) -> str:
         """Return the TaskState of a task, as time has it."""
+        if task.get("lost"):
+            return LOST
         part = (self._clock() - task["at"]) / self.course.whole_s
         if task["problem"] and part >= 1 / 4:
             return "Exception"
@@ -77,7 +91,7 @@ class Firmware:
 
     def away(self) -> bool:
         """Tell whether the BMC is starting again now, because its own firmware is being updated."""
-        own = [task for task in self.tasks().values() if task["item"] == "BMC" and not task["problem"]]
+        own = [task for task in self._not_lost().values() if task["item"] == "BMC" and not task["problem"]]
         since = [self._clock() - task["at"] for task in own]
         return any(self.course.away_from_s <= passed < self.course.away_until_s for passed in since)
 
@@ -86,9 +100,12 @@ class Firmware:
         late = self._clock() - self.course.away_from_s
         return {
             number: task
-            for number, task in self.tasks().items()
+            for number, task in self._not_lost().items()
             if not (self.forgets_tasks and task["item"] == "BMC" and task["at"] < late)
         }
+
+    def _not_lost(self) -> dict[str, dict[str, Any]]:
+        return {number: task for number, task in self.tasks().items() if not task.get("lost")}
 
 
 def _look_into(item: str, image: str) -> tuple[str, str | None]:

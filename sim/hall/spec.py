@@ -40,25 +40,25 @@ LIMITS = {
 SOURCE = "simulated: chosen for this site"
 
 
-def write(folder: Path, nodes: int, name: str = "hall", *, serials: bool = False) -> Path:
+def write(folder: Path, nodes: int, name: str = "hall", *, serials: bool = False, a_rack: int = NODES_PER_RACK) -> Path:
     """
-    Write the spec of a hall of `nodes` light hosts into a folder, and return the folder.
+    Write the spec of a hall of `nodes` light hosts, so many in `a_rack`, into a folder, and return the folder.
 
     With `serials` the delivery list names every part: some thirty lines more a node.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "site.yaml").write_text(
-        yaml.safe_dump(sections(nodes, name, serials=serials), sort_keys=False), encoding="utf-8"
+        yaml.safe_dump(sections(nodes, name, serials=serials, a_rack=a_rack), sort_keys=False), encoding="utf-8"
     )
     return folder
 
 
-def sections(nodes: int, name: str, *, serials: bool = False) -> dict[str, Any]:
+def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODES_PER_RACK) -> dict[str, Any]:
     """Return the sections of the spec; ValueError when there are more nodes than a hall takes."""
     if not 1 <= nodes <= MAX_NODES:
         raise ValueError(f"a hall has 1 to {MAX_NODES} nodes, not {nodes}")
-    racks = [f"r{number:02}" for number in range(1, 1 + -(-nodes // NODES_PER_RACK))]
-    places = {f"{racks[at // NODES_PER_RACK]}-n{1 + at % NODES_PER_RACK:02}": at for at in range(nodes)}
+    racks = [f"r{number:02}" for number in range(1, 1 + -(-nodes // a_rack))]
+    places = {f"{racks[at // a_rack]}-n{1 + at % a_rack:02}": at for at in range(nodes)}
     return {
         "site": {
             "name": name,
@@ -85,7 +85,7 @@ def sections(nodes: int, name: str, *, serials: bool = False) -> dict[str, Any]:
             "asn": {"spine": 65100, "leaf_first": 65101},
         },
         "hardware": {node: _delivered(at) | (delivered(node, GPUS) if serials else {}) for node, at in places.items()},
-        "node_pools": {"light": _pool(places)},
+        "node_pools": {"light": _pool(places, a_rack)},
         "fabrics": _fabrics(),
     }
 
@@ -147,11 +147,8 @@ def _delivered(at: int) -> dict[str, Any]:
     return {"bmc_protocol": "ipmi" if at % 2 else "redfish", "bmc_mac": f"{base}:00", "macs": macs}
 
 
-def _pool(places: dict[str, int]) -> dict[str, Any]:
-    nodes = {
-        name: {"rack": name.partition("-")[0], "rack_unit": 1 + 2 * (at % NODES_PER_RACK)}
-        for name, at in places.items()
-    }
+def _pool(places: dict[str, int], a_rack: int) -> dict[str, Any]:
+    nodes = {name: {"rack": name.partition("-")[0], "rack_unit": 1 + 2 * (at % a_rack)} for name, at in places.items()}
     return {
         "system": "hall-light",
         "role": "serving",

@@ -14,7 +14,7 @@ from coldaisle.spec.rollout import RolloutSpec, WaveAcceptanceSpec
 from components.provider.site import Site
 from sim.errors import SimError
 from sim.virtual.hazards import Hazards
-from sim.virtual.model import PLAYBOOK
+from sim.virtual.model import CHANGED
 from sim.virtual.trial import Outcome, run_trial
 
 if TYPE_CHECKING:
@@ -31,19 +31,23 @@ class Ground:
     policy: RolloutPlan
 
 
-def ground(plan: SitePlan, pool: str | None = None) -> Ground:
+def ground(plan: SitePlan, pool: str | None = None, playbook: str = "gpu") -> Ground:
     """
-    Return the ground of trials: a pool of GPU nodes, by default the largest, with its own policy or the defaults.
+    Return the ground of trials: a pool that the playbook changes, by default the largest, with its policy or defaults.
 
     Raises:
-        SimError: the site has no such pool.
+        SimError: the site has no such pool, or a trial has no model of the playbook.
 
     """
-    plays = {play.name.removeprefix(f"{PLAYBOOK}-"): play for play in plan.plays if play.playbook == PLAYBOOK}
+    if playbook not in CHANGED:
+        raise SimError(
+            plan.name, f"no trial changes by {playbook}", f"models: {', '.join(CHANGED)}", "name one of them"
+        )
+    plays = {play.name.removeprefix(f"{playbook}-"): play for play in plan.plays if play.playbook == playbook}
     chosen = pool or max(plays, key=lambda name: len(plays[name].facts), default="")
     if chosen not in plays:
-        have = f"pools with GPUs: {', '.join(plays) or 'none'}"
-        raise SimError(plan.name, f"there is no pool {chosen or 'with GPUs'}", have, "name one of them")
+        have = f"pools with a play {playbook}: {', '.join(plays) or 'none'}"
+        raise SimError(plan.name, f"there is no pool {chosen or f'with a play {playbook}'}", have, "name one of them")
     policy = next(each.rollout for each in plan.pools if each.name == chosen)
     return Ground(
         plan.name,
@@ -57,8 +61,10 @@ def trials(place: Ground, seeds: Iterable[int], hazards: Hazards) -> Iterator[Ou
     """Yield what came of each seed's trial."""
     for seed in seeds:
         hosts = copy.deepcopy(place.hosts)
-        for name in place.play.facts:  # nodes of a site without a cluster are drained as well: the order is judged
-            hosts["all"]["hosts"][name].setdefault("drain_node", {"name": name})
+        for name, facts in place.play.facts.items():
+            host = hosts["all"]["hosts"][name]
+            host.setdefault("drain_node", {"name": name})  # without a cluster, too: the order is judged
+            host.setdefault(f"{place.play.playbook}_facts", dict(facts))
         yield run_trial(Site(place.name, hosts, Path()), place.play, place.policy, seed, hazards)
 
 

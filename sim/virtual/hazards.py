@@ -8,7 +8,15 @@ from dataclasses import dataclass
 SPREAD = 0.25
 """Of the logarithm of every duration: one of twenty takes half as long again."""
 
-BASE_S = {"gpu": 240.0, "drain": 120.0, "uncordon": 5.0, "reboot": 420.0, "read": 4.0, "accept": 600.0}
+BASE_S = {
+    "gpu": 240.0,
+    "bmc_firmware": 900.0,
+    "drain": 120.0,
+    "uncordon": 5.0,
+    "reboot": 420.0,
+    "read": 4.0,
+    "accept": 600.0,
+}
 """Median seconds of a playbook on a host. Ours: of the order that operators tell of, and not a measurement."""
 
 OTHER_S = 60.0
@@ -21,9 +29,10 @@ class Hazards:
 
     `fails` and `silent` are for a host at a run; what is silent answers again after `silent_s` on average. `bad_change`
     is for a trial: what it installs breaks a share `bad_share` of the hosts; `slow_change` makes as many slower, which
-    tests of acceptance alone can find. `dead` is for a host of a trial: it never takes the
-    change. `kills_an_hour`, `stops_an_hour` and `losses_an_hour` are `kill -9` and ^C of the run, and power lost to all
-    hosts of a feed.
+    tests of acceptance alone can find. `dead` is for a host of a trial: it never takes the change. `kills_an_hour`,
+    `stops_an_hour` and `losses_an_hour` are `kill -9` and ^C of the run, and power lost to all hosts of a feed.
+    `half_dark` is for a wave that changes its hosts: half of the hall, its own hosts among them or not, loses its power
+    before they are through.
     """
 
     fails: float = 0.004
@@ -36,11 +45,23 @@ class Hazards:
     kills_an_hour: float = 0.15
     stops_an_hour: float = 0.1
     losses_an_hour: float = 0.02
+    half_dark: float = 0.01
 
 
 CALM = Hazards(
-    fails=0, silent=0, dead=0, bad_change=0, slow_change=0, kills_an_hour=0, stops_an_hour=0, losses_an_hour=0
+    fails=0,
+    silent=0,
+    dead=0,
+    bad_change=0,
+    slow_change=0,
+    kills_an_hour=0,
+    stops_an_hour=0,
+    losses_an_hour=0,
+    half_dark=0,
 )
+
+OUTAGE_S = (60.0, 7200.0)
+"""The shortest and the longest loss of power."""
 
 
 class Dice:

@@ -1,5 +1,5 @@
 """
-One trial: an operator rolls a new driver through a pool, `up` after `up`, while things go wrong.
+One trial: an operator rolls a new driver, or firmware, through a pool, `up` after `up`, while things go wrong.
 
 The operator does what people do: runs `up` again after a stop, repairs a host that never takes the change, and plans a
 better version when the first one breaks hosts. After some tries nothing goes wrong any more, so that every trial ends.
@@ -18,9 +18,9 @@ from coldaisle.waves.policies import policy_json
 from coldaisle.waves.records import at_least, at_most
 from components.provider.plays import InitFailedError, Plays, Properties
 from components.provider.run import RunError
-from sim.virtual.hazards import Dice, Hazards
+from sim.virtual.hazards import OUTAGE_S, Dice, Hazards
 from sim.virtual.loop import VirtualLoop, wall
-from sim.virtual.model import CHANGED, PLAYBOOK, Host, Model
+from sim.virtual.model import CHANGED, Host, Model
 from sim.virtual.watch import Watch
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from components.provider.site import Site
 
 OLD, NEW, BETTER = "570.86.15", "580.95.05", "580.105.08"
-"""Driver versions of a trial; they are names, and nothing of theirs is meant."""
+"""Versions of a trial; they are names, and nothing of theirs is meant."""
 
 CALM_AFTER, LAST_UP, REPAIR_AFTER = 5, 14, 2
 """So many times `up` runs until nothing goes wrong any more, at most, and until the operator repairs what is broken."""
@@ -38,7 +38,7 @@ PAUSE_S = 1800.0
 
 MEMORY = "/dev/shm"  # noqa: S108 - what is kept is synced at every step, and hundreds of trials need no disk
 
-URN = "urn:pulumi:virtual::virtual::coldaisle:ansible:Play::gpu"
+URN = "urn:pulumi:virtual::virtual::coldaisle:ansible:Play::change"
 
 
 @dataclass(slots=True)
@@ -53,6 +53,7 @@ class Outcome:
     kills: int = 0
     stops: int = 0
     losses: int = 0
+    outages: int = 0
     hours: float = 0.0
     told: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -68,20 +69,30 @@ def run_trial(site: Site, play: PlayPlan, policy: RolloutPlan, seed: int, hazard
         return runner.run(trial.run(seed))
 
 
+def changed_fact(play: PlayPlan) -> str:
+    """Return the fact of a play that a trial changes: the driver, or the first item of the firmware."""
+    facts = next(iter(play.facts.values()))
+    return next(name for name in facts if name.partition(".")[0] == CHANGED[play.playbook])
+
+
 class Trial:
     """The operator, the hosts, and what happens to them."""
 
     def __init__(self, site: Site, play: PlayPlan, policy: RolloutPlan, dice: Dice, hazards: Hazards) -> None:
         """Put the old version on every host."""
         self.site, self.play, self.dice, self.hazards = site, play, dice, hazards
-        self.policy = policy
+        self.policy, self.playbook = policy, play.playbook
+        self.fact = changed_fact(play)
         names = sorted(play.facts)
         known = site.inventory["all"]["hosts"]
         domains = {name: known[name][SHARED]["domains"] for name in names}
+        for name in names:
+            known[name][f"{self.playbook}_facts"][self.fact] = NEW
         watch = Watch(
             limits=policy.max_unavailable,
             domains=domains,
-            changing=PLAYBOOK,
+            changing=self.playbook,
+            fact=self.fact,
             canaries=at_least(policy.canary, len(names)),
             soak_s=policy.canary_soak_s,
             at_once=at_most(policy.max_at_once, len(names)),
@@ -91,7 +102,7 @@ class Trial:
         self.slow = dice.happens("slow change", hazards.slow_change)
         hosts = {
             name: Host(
-                facts={**play.facts[name], CHANGED: OLD},
+                facts={**known[name].get("verify_facts", {}), **play.facts[name], self.fact: OLD},
                 dead=dice.happens("dead", hazards.dead),
                 fragile=self.bad and dice.happens("fragile", hazards.bad_share),
                 sluggish=self.slow and dice.happens("sluggish", hazards.bad_share),
@@ -102,7 +113,7 @@ class Trial:
         for name in names:
             for feed in domains[name].get("feed", ()):
                 feeds.setdefault(feed, []).append(name)
-        self.model = Model(hosts, NEW, dice, hazards, watch, feeds=feeds)
+        self.model = Model(hosts, self.playbook, self.fact, NEW, dice, hazards, watch, feeds=feeds)
         self.version = NEW
 
     async def run(self, seed: int) -> Outcome:
@@ -117,6 +128,7 @@ class Trial:
             await asyncio.sleep(PAUSE_S)
             self._repair()
         trouble.cancel()
+        found.outages = self.model.outages
         found.hours = asyncio.get_running_loop().time() / 3600
         self._judge_end(outputs)
         found.broken += self.model.watch.broken
@@ -125,9 +137,9 @@ class Trial:
     def _inputs(self, version: str) -> Properties:
         return {
             "site": "virtual",
-            "playbook": PLAYBOOK,
+            "playbook": self.playbook,
             "codeDigest": "0",
-            "hosts": {name: {**facts, CHANGED: version} for name, facts in self.play.facts.items()},
+            "hosts": {name: {**facts, self.fact: version} for name, facts in self.play.facts.items()},
             "rollout": policy_json(self.policy),
         }
 
@@ -142,7 +154,7 @@ class Trial:
             watch.refused.clear()
         before = asyncio.all_tasks()
         plays = Plays(lambda _urn, _line: None, lambda _site: self.site, self.model.run, clock=wall, tester=self.model)
-        task = asyncio.create_task(plays.update(URN, "gpu", outputs, self._inputs(self.version), 0))
+        task = asyncio.create_task(plays.update(URN, "change", outputs, self._inputs(self.version), 0))
         kill = asyncio.create_task(asyncio.sleep(self._after("kills", self.hazards.kills_an_hour)))
         stop = asyncio.create_task(asyncio.sleep(self._after("stops", self.hazards.stops_an_hour)))
         await asyncio.wait({task, kill, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -188,7 +200,7 @@ class Trial:
             self.version = BETTER
             known = self.site.inventory["all"]["hosts"]
             for name in self.play.facts:
-                known[name][f"{PLAYBOOK}_facts"][CHANGED] = BETTER
+                known[name][f"{self.playbook}_facts"][self.fact] = BETTER
 
     async def _lose_power(self) -> None:
         while True:
@@ -199,17 +211,17 @@ class Trial:
             if not self.model.calm:
                 self.outcome.losses += 1
                 feed = self.dice.of("losses").choice(sorted(self.model.feeds))
-                self.model.lose_power(feed, self.dice.of("losses").uniform(60, 7200))
+                self.model.lose_power(self.model.feeds[feed], self.dice.of("losses").uniform(*OUTAGE_S))
 
     def _judge_end(self, outputs: Properties) -> None:
         """Judge what is told against what is, and that all is as planned at the end."""
         add = self.outcome.broken.append
         for name, host in self.model.hosts.items():
-            told = outputs["hosts"].get(name, {}).get(CHANGED)
-            if told is not None and told != host.facts[CHANGED]:
-                add(f"{name} is told to have {told}, and has {host.facts[CHANGED]}")
-            if host.facts[CHANGED] != self.version:
-                add(f"{name} still has {host.facts[CHANGED]} after {self.outcome.ups} times up")
+            told = outputs["hosts"].get(name, {}).get(self.fact)
+            if told is not None and told != host.facts[self.fact]:
+                add(f"{name} is told to have {told}, and has {host.facts[self.fact]}")
+            if host.facts[self.fact] != self.version:
+                add(f"{name} still has {host.facts[self.fact]} after {self.outcome.ups} times up")
             if host.drained:
                 add(f"{name} was never given back")
         if self.policy.on_regression == "stop":

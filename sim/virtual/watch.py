@@ -22,14 +22,15 @@ class Watch:
     """
     Looks at every run that starts, and at every host that changes.
 
-    `limits` are the policy's shares by kind of domain; `domains` those of each host. `canary` are the hosts that
-    changed first, and when they began. `refused` has, by host, the version that tests have refused. `broken` collects
-    what did not hold, in sentences.
+    `limits` are the policy's shares by kind of domain; `domains` those of each host. The playbook `changing` changes
+    `fact`. `canary` are the hosts that changed first, and when they began. `refused` has, by host, the version that
+    tests have refused. `broken` collects what did not hold, in sentences.
     """
 
     limits: Mapping[Domain, Amount]
     domains: Mapping[str, Domains]
     changing: str
+    fact: str
     canaries: int
     soak_s: float
     at_once: int
@@ -62,9 +63,9 @@ class Watch:
         if not host.drained:
             self._break(f"{name} gets {version} while work runs on it")
         others = [other for other, found in self.refused.items() if found == version and other != name]
-        if len(others) > self.may_fail and host.facts.get("driver") != version and name not in self.refused:
+        if len(others) > self.may_fail and host.facts.get(self.fact) != version and name not in self.refused:
             self._break(f"{name} gets {version}, which tests have refused on {_some(others)}")
-        self.installed[f"{name} {version}"] += host.facts.get("driver") != version
+        self.installed[f"{name} {version}"] += host.facts.get(self.fact) != version
 
     def _judge_change(self, hosts: frozenset[str]) -> None:
         now = asyncio.get_running_loop().time()

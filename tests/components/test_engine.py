@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 from coldaisle.check import open_site
 from coldaisle.check.report import report
@@ -123,10 +123,9 @@ def test_an_error_of_the_check_ends_the_preview_in_the_same_words(tmp_path: Path
     """Who reads a preview reads what `coldaisle check` says, and no traceback."""
     pulumi = project(tmp_path, "sim", ["facility"])
     file = pulumi.project / "inventory" / "sim" / "serving.yaml"
-    yaml = YAML()
-    data = yaml.load(file)
+    data = yaml.safe_load(file.read_text())
     data["autoscaling"]["endpoints"]["llama"]["min_replicas"] = 0
-    yaml.dump(data, file)
+    file.write_text(yaml.safe_dump(data))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(pulumi.project)
         words = report(open_site(Path("inventory/sim")).findings)

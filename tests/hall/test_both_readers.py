@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,8 +15,8 @@ from tests.hall.test_runs import _with_key, machine
 from tests.hall_sites import Hall, hall_in_order
 
 HOSTS = 8
-OFF, RENEWED, REFUSES = "r01-n03", "r01-n05", "r01-n07"
-"""A host that is off, one with another host key than before, and one that knows our key no more."""
+OFF, RENEWED, REFUSES, DIES = "r01-n03", "r01-n05", "r01-n07", "r01-n08"
+"""A host that is off, one with another host key, one that knows our key no more, and one that dies in the middle."""
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +55,30 @@ def test_both_readers_tell_the_same_of_every_host(brought_up: Hall) -> None:
         (REFUSES, "Permission denied"),
     ):
         assert all(text.startswith("unreachable: ") and sign in text for text in errors[host]), errors[host]
+
+
+def _read_s(floor: Hall, reader: str) -> tuple[float, dict[str, set[str]]]:
+    """Return how long a read of all hosts took, and by host the reasons for which something could not be told."""
+    begun = time.monotonic()
+    said = floor.run(sys.executable, "-m", "tests.hall_reads", str(floor.folder), reader)
+    took_s = time.monotonic() - begun
+    hosts = json.loads(said.stdout.splitlines()[-1])[reader]
+    return took_s, {host: set(told[1].values()) for host, told in hosts.items() if told[1]}
+
+
+@pytest.mark.parametrize("reader", ["reader", "ansible"])
+def test_a_host_that_died_behind_an_open_connection_is_named_soon(brought_up: Hall, reader: str) -> None:
+    """By itself, ssh would wait for half a minute on the connection that a play has left open."""
+    sockets = brought_up.state.folder / "ssh"
+    usual_s, errors = _read_s(brought_up, reader)
+    assert errors == {}
+    opened = ["ansible", DIES, "-i", str(brought_up.state.folder / "inventory.yaml"), "-m", "raw", "-a", "true"]
+    brought_up.run("env", f"ANSIBLE_SSH_CONTROL_PATH_DIR={sockets}", *opened)
+    assert any(sockets.iterdir())
+    link = ["ip", "-n", machine(brought_up, DIES).namespace, "link", "set", "mgmt0"]
+    subprocess.run([*link, "down"], check=True)
+    took_s, errors = _read_s(brought_up, reader)
+    subprocess.run([*link, "up"], check=True)
+    assert set(errors) == {DIES}
+    assert all(text.startswith("unreachable: ") for text in errors[DIES]), errors
+    assert took_s < 1.5 * usual_s + 15, usual_s

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,45 +36,51 @@ AWAY_S, DONE_S = 4.0, 6.2
 """A moment after its begin at which the simulated BMC is away, and one at which the task has just ended."""
 
 
-@pytest.fixture(scope="module")
-def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    """Return a hall of one node whose pool pins the BMC's firmware; the deploy host serves the image."""
-    images = tmp_path_factory.mktemp("images")
-    image = images / "bmc.bin"
+@contextmanager
+def image_server(floor: Hall, folder: Path) -> Iterator[None]:
+    """Serve an image of the item at VERSION from the deploy host, and have the pool pin it."""
+    address = deploy_addresses(floor.plan)[0].partition("/")[0]
+    image = folder / "bmc.bin"
     image.write_text(f"coldaisle-firmware {ITEM} {VERSION}\n")
-    with hall(1, name=f"c{os.getpid() % 100000}") as found:
-        address = deploy_addresses(found.plan)[0].partition("/")[0]
-        _pin(found, f"http://{address}:{PORT}/{image.name}", hashlib.sha256(image.read_bytes()).hexdigest())
-        found.renew()
-        found.plays("prepare")
-        words = [sys.executable, "-m", "http.server", str(PORT), "--bind", address, "--directory", str(images)]
-        server = subprocess.Popen(found.command(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        yield found
+    pin(floor, VERSION, f"http://{address}:{PORT}/{image.name}", hashlib.sha256(image.read_bytes()).hexdigest())
+    words = [sys.executable, "-m", "http.server", str(PORT), "--bind", address, "--directory", str(folder)]
+    server = subprocess.Popen(floor.command(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
         server.kill()
         server.wait()
 
 
-def _pin(floor: Hall, image: str, sha256: str) -> None:
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    """Return a hall of one node whose pool pins the BMC's firmware; the deploy host serves the image."""
+    with (
+        hall(1, name=f"c{os.getpid() % 100000}") as found,
+        image_server(found, tmp_path_factory.mktemp("images")),
+    ):
+        found.renew()
+        found.plays("prepare")
+        yield found
+
+
+def pin(floor: Hall, version: str, image: str, sha256: str, **pool: Any) -> None:  # noqa: ANN401 - of a spec
+    """Write the version of the item, and more of the pool, into the spec."""
     file = floor.folder / "site.yaml"
     sections = yaml.safe_load(file.read_text())
-    item = {"name": ITEM, "version": VERSION, "image": image, "sha256": sha256}
-    sections["node_pools"]["light"]["firmware"] = [item]
+    item = {"name": ITEM, "version": version, "image": image, "sha256": sha256}
+    sections["node_pools"]["light"] |= {"firmware": [item], **pool}
     file.write_text(yaml.safe_dump(sections, sort_keys=False))
 
 
-def record(floor: Hall) -> dict[str, Any]:
-    """Return what the BMC remembers of its firmware."""
-    return read_json(floor.state.bmcs / f"{NODE}.firmware.json")
+def tasks(floor: Hall, node: str = NODE) -> list[dict[str, Any]]:
+    """Return the updates that a BMC was given, the first one first."""
+    return list(read_json(floor.state.bmcs / f"{node}.firmware.json").get("tasks", {}).values())
 
 
-def tasks(floor: Hall) -> list[dict[str, Any]]:
-    """Return the updates that the BMC was given."""
-    return list(record(floor).get("tasks", {}).values())
-
-
-def begun_s(floor: Hall) -> float:
-    """Return how long ago the first update began, in seconds; less than none where none did."""
-    return time.time() - float(tasks(floor)[0]["at"]) if tasks(floor) else -1.0
+def begun_s(floor: Hall, node: str = NODE) -> float:
+    """Return how long ago the first update of a BMC began, in seconds; less than none where none did."""
+    return time.time() - float(tasks(floor, node)[0]["at"]) if tasks(floor, node) else -1.0
 
 
 PHASES: dict[str, Callable[[Hall, int], bool]] = {

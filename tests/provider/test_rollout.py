@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from coldaisle.locks import lock_all
 from coldaisle.plan.model import TelemetryPlan, WaveAcceptancePlan, WindowPlan
 from coldaisle.waves.policies import policy_json
 from coldaisle.waves.telemetry import Sample
-from components.provider.locks import lock_all
 from components.provider.outcome import NotAccepted
 from components.provider.plays import InitFailedError, Plays
 from components.provider.run import RunError

@@ -133,6 +133,22 @@ def test_a_killed_run_is_gone_on_with_and_not_begun_again(board: Board, service:
     assert versions(service) == {"BMC": "2.0.0", "BIOS": "2.5.0"}
 
 
+def test_an_update_that_was_lost_with_the_power_is_begun_again(board: Board, service: Service, images: str) -> None:
+    """The item has its version of before, the BMC knows no task, and the next run brings the new version by another."""
+
+    def killed(_: float) -> None:
+        raise KeyboardInterrupt
+
+    wanted = Wanted("BMC", "2.0.0", f"{images}/bmc.bin")
+    with pytest.raises(KeyboardInterrupt):
+        Updater(service, "dark", 20, sleep=killed).update(wanted)
+    board.firmware.lose_power()
+    assert (versions(service)["BMC"], board.firmware.shown_tasks()) == ("1.10.0", {})
+    Updater(service, "dark", 20).update(wanted)
+    assert versions(service)["BMC"] == "2.0.0"
+    assert [bool(task.get("lost")) for task in board.firmware.tasks().values()] == [True, False]
+
+
 def test_an_update_that_ended_while_nobody_looked_is_forgotten(
     board: Board, images: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from coldaisle.check import open_site
 from coldaisle.plan.rollout import rollout_of
@@ -53,6 +54,29 @@ def test_what_must_hold_does(hall: Hall, policy: str, hazards: Hazards) -> None:
     assert sum(outcome.stops for outcome in outcomes) > 0
     assert any(outcome.bad_change for outcome in outcomes)
     assert any(outcome.ups > 1 for outcome in outcomes)
+
+
+@pytest.fixture(scope="module")
+def two_racks(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    """Return the ground of trials of a new firmware: two racks of eight, a wave within one."""
+    folder = write(tmp_path_factory.mktemp("racks"), 16, "virtual", a_rack=8)
+    sections = yaml.safe_load((folder / "site.yaml").read_text())
+    item = {"name": "BMC", "version": "2.0.0", "image": "http://192.0.2.1/bmc.bin", "sha256": "0" * 64}
+    sections["node_pools"]["light"] |= {"firmware": [item], "rollout": {"max_unavailable": {"rack": "50%"}}}
+    (folder / "site.yaml").write_text(yaml.safe_dump(sections, sort_keys=False))
+    return ground(open_site(folder).plan, playbook="bmc_firmware")
+
+
+@pytest.mark.parametrize("others", [CALM, WORSE], ids=["nothing else", "worse"])
+def test_half_a_hall_goes_dark_in_firmware_waves(two_racks: Ground, others: Hazards) -> None:
+    """What must hold does; a run in which it went dark names the hosts that it hit, and all are planned at the end."""
+    outcomes = list(trials(two_racks, range(SEEDS // 3), replace(others, half_dark=0.3)))
+    assert {outcome.seed: outcome.broken for outcome in outcomes if outcome.broken} == {}
+    assert sum(outcome.outages for outcome in outcomes) > SEEDS / 6
+    if others == CALM:
+        hit = {outcome.seed for outcome in outcomes if any("no route to host" in line for line in outcome.told)}
+        assert {outcome.seed for outcome in outcomes if outcome.ups > 1} == hit
+        assert len(hit) > SEEDS / 12
 
 
 def test_a_seed_replays(hall: Hall) -> None:

@@ -221,7 +221,7 @@ def test_a_full_store_loses_nothing(store: Store, monkeypatch: pytest.MonkeyPatc
     """What was there stays, no half of a file is left, and the message says where there is no room."""
     first = store.keep(SAID)
     with monkeypatch.context() as disk:
-        disk.setattr("coldaisle.evidence.store.os.fsync", full)
+        disk.setattr("coldaisle.files.os.fsync", full)
         with pytest.raises(EvidenceError, match="could not be kept") as caught:
             store.keep(replace(SAID, who="later"))
     assert "No space left" in caught.value.have
@@ -249,7 +249,7 @@ from pathlib import Path
 from coldaisle.evidence import store
 die = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[2] == "flush":
-    store.os.fsync = die
+    os.fsync = die
 else:
     Path.replace = die
 store.write_once(Path(sys.argv[1]) / "new.dsse.json", b"x" * 100_000)

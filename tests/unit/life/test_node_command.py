@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from coldaisle.check import open_site
 from coldaisle.cli.app import build_app
 from coldaisle.cli.node import complete_node
 from coldaisle.cli.node_bmc import BmcRefusedError
-from coldaisle.cli.node_steps import Opened
+from coldaisle.cli.node_steps import Opened, Person, in_hand, opened
 from coldaisle.life.journal import LifeError
+from coldaisle.locks import FOLDER, InUseError, lock_all, of_pool
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import NodePlan
 from coldaisle.spec.journal import JOURNAL_FILE, Step
@@ -148,12 +150,42 @@ def test_evidence_is_named_by_its_digest(site: Path, tmp_path: Path) -> None:
     assert steps(site)[-1].details["evidence"] == {"file": "result.json", "sha256": digest}
 
 
+@pytest.mark.parametrize("held", ["pool-guests", NODE])
+@pytest.mark.parametrize("verb", ["maintain", "repair", "retire"])
+def test_a_node_that_a_run_changes_is_taken_out_by_nobody(
+    site: Path, state: Path, machine: Machine, verb: str, held: str
+) -> None:
+    """While its pool is changed in waves, or a play works on it, no step is taken; by whom and since when is said."""
+    options = ["--keep-disks", "none"] if verb == "retire" else []
+    [lock] = lock_all(state / "case" / FOLDER, [held], "the play gpu-train")
+    done = node(verb, "--why", "filters", *options)
+    lock.close()
+    assert done.exit_code == 6
+    assert f"{NODE} stays as it is: {held} is being changed by the play gpu-train, process {os.getpid()}, since 20" in (
+        done.stderr
+    )
+    assert (steps(site), machine.played) == ([], [])
+    assert node(verb, "--why", "filters", *options).exit_code == 0
+
+
+@pytest.mark.usefixtures("machine")
+def test_no_run_begins_on_a_node_while_it_is_taken_out(site: Path, state: Path) -> None:
+    """A retirement keeps its node from every run until it is over, and lets the waves of its pool go on."""
+    known = opened("case", NODE)
+    with in_hand(known, Person(ALICE, "lease ends")):
+        with pytest.raises(InUseError, match=rf"{NODE} is being changed by {ALICE} \(lease ends\), process"):
+            lock_all(state / "case" / FOLDER, [NODE], "the play gpu-train")
+        lock_all(state / "case" / FOLDER, [of_pool(known.node.pool)], "the play gpu-train")[0].close()
+    lock_all(state / "case" / FOLDER, [NODE], "the play gpu-train")[0].close()
+    assert steps(site) == []
+
+
 @pytest.mark.usefixtures("machine")
 def test_maintenance_begins_and_ends_with_the_same_person(site: Path) -> None:
     """Somebody else's return is refused with who holds the node and why; with --take-over it is taken."""
     assert node("maintain", "--why", "filters").exit_code == 0
     done = node("return", "--why", "hurry", "--who", "bob@deploy")
-    assert done.exit_code == 3
+    assert done.exit_code == 6
     assert f"{ALICE} (filters)" in done.stderr
     assert node("return", "--why", "hurry", "--who", "bob@deploy", "--take-over").exit_code == 0
     assert [step.state for step in steps(site)] == ["maintenance", "maintenance", "in-service"]

@@ -114,7 +114,7 @@ def test_a_part_is_replaced_in_somebodys_hands_only(site: Path) -> None:
     assert "coldaisle node repair case r01-n01" in done.stderr
     move(site, NODE, "repair")
     done = replace("--gpu", "GPU_SXM_1=G-1", who="bob@deploy")
-    assert done.exit_code == 3
+    assert done.exit_code == 6
     assert ALICE in done.stderr
     assert "GPU_SXM_1" not in (site / "hardware.yaml").read_text()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -139,6 +140,15 @@ def test_a_limit_that_others_have_used_up_is_said_at_once() -> None:
     changes = driver(target for target in TARGETS if target.name not in out)
     with pytest.raises(WavesError, match="as many of pool train as may be are out already"):
         begin(changes, policy(), TARGETS, out)
+
+
+def test_a_share_of_a_rack_is_of_its_hosts_and_not_of_its_switches() -> None:
+    """Half of a rack of four hosts and four switches are two hosts; half of its switches are two of them."""
+    rack = [target for target in TARGETS if target.name.startswith("r01")]
+    switches = [replace(target, name=f"leaf-{target.name}", is_switch=True) for target in rack]
+    for changing in (rack, switches):
+        state = begin(driver(changing), policy(max_unavailable={"rack": "50%"}), [*TARGETS, *switches])
+        assert [len(wave.hosts) for wave in state.waves] == [1, 2, 1]
 
 
 def test_a_state_survives_as_json() -> None:

@@ -102,7 +102,8 @@ class Updater:
         if seen == item.version:
             self._forget()
             return
-        self._follow(self._begin(item), deadline)
+        begun, deadline = self._begin(item), time.monotonic() + self._timeout_s  # the wait before it was for another
+        self._follow(begun, deadline)
         self._see(item, deadline)
         self._forget()
 

@@ -14,14 +14,6 @@ description:
   - A node that is not in the cluster is passed over.
   - Runs on the deploy host, with lightkube there.
 options:
-  name:
-    description: Name of the node.
-    type: str
-    required: true
-  kubeconfig:
-    description: Where the kubeconfig is read from, C(file:PATH) or C(env:NAME).
-    type: str
-    required: true
   state:
     description: Whether the node is to be drained, or in service.
     type: str
@@ -40,6 +32,8 @@ options:
     type: str
     choices: [as-is, withdrawn, given]
     default: as-is
+extends_documentation_fragment:
+  - coldaisle.site.cluster_node
 author:
   - The Coldaisle authors
 """

@@ -11,14 +11,6 @@ description:
   - Where planned, approves the certificate that the kubelet serves with, if it is for the planned name and address.
   - Runs on the deploy host, with lightkube there.
 options:
-  name:
-    description: Name of the node.
-    type: str
-    required: true
-  kubeconfig:
-    description: Where the kubeconfig is read from, C(file:PATH) or C(env:NAME).
-    type: str
-    required: true
   facts:
     description: Planned C(label.KEY), C(taints), C(node_ready) and C(kubelet_serving).
     type: dict
@@ -30,6 +22,8 @@ options:
     description: How long the node may take until it is ready, and as long again until it serves as planned.
     type: float
     default: 120
+extends_documentation_fragment:
+  - coldaisle.site.cluster_node
 author:
   - The Coldaisle authors
 """

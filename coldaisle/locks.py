@@ -1,4 +1,9 @@
-"""Locks of hosts and of rollouts: files that say who holds them, let go by the kernel when the holder is gone."""
+"""
+Locks of hosts and of rollouts: files that say who holds them, let go by the kernel when the holder is gone.
+
+The provider's runs take them, and the commands that take a node out of service: of two who would change the same hosts
+one goes on, and the other is told of it before anything was done.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+FOLDER = "locks"
+"""Where they lie in a site's folder for state."""
+
 
 class InUseError(Exception):
     """Somebody else holds a lock; the message says who, and since when."""
+
+
+def of_pool(pool: str) -> str:
+    """Return the name of the lock of all that changes a pool's hosts in waves."""
+    return f"pool-{pool}"
 
 
 def lock_all(folder: Path, names: Iterable[str], what: str) -> list[TextIO]:
