@@ -16,9 +16,10 @@ from coldaisle.drift import reasons
 from components.provider import changes
 from components.provider.changing import changed
 from components.provider.clock import Clock
+from components.provider.execution import run_by_nodes, told
 from components.provider.inputs import Failure, Hosts, PlayInputs, Unknown, problems
 from components.provider.reading import Reader, Reading
-from components.provider.run import Runner, run_playbook
+from components.provider.run import Runner
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
 from components.provider.work import Say, Shared, Work, seen_now
@@ -59,7 +60,7 @@ class Plays:
         self,
         say: Say,
         sites: Callable[[str], Site] = open_site,
-        runner: Runner = run_playbook,
+        runner: Runner = run_by_nodes,
         clock: Callable[[], float] | None = None,
     ) -> None:
         """Show lines by `say`; find sites by `sites`, run playbooks by `runner`, and tell the time by `clock`."""
@@ -82,9 +83,19 @@ class Plays:
         play = PlayInputs.of(inputs)
         hosts = changes.hosts_to_run(PlayInputs.of(outputs) if outputs is not None else None, play)
         shown = ", ".join(hosts[:SHOWN_HOSTS]) + (", …" if len(hosts) > SHOWN_HOSTS else "")
-        self._shared.say(
-            urn, f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}" if hosts else "to be read again"
-        )
+        if not hosts:
+            self._shared.say(urn, "to be read again")
+            return
+        line = f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}"
+        self._shared.say(urn, line + self._through(play, hosts))
+
+    def _through(self, play: PlayInputs, hosts: list[str]) -> str:
+        """Return through which execution nodes hosts are worked on; empty where the site has none."""
+        try:
+            names = told(self._shared.site(play.site), play.playbook, hosts)
+        except SiteProblemError:  # the run tells it
+            return ""
+        return f", through {names}" if names else ""
 
     async def create(self, urn: str, inputs: Properties, timeout_s: float) -> tuple[str, Properties]:
         """Run the playbook on every host. It is the playbook that makes a second creation harmless."""
