@@ -60,3 +60,61 @@ def test_hosts_go_through_their_nodes_and_converge(
     assert asyncio.run(engine.read(outputs, floor.inputs())) == outputs
     assert [floor.runs(name) for name in floor.names] == [1, 1, 1, 1]
     assert left() == []
+
+
+async def _cut(engine: Engine, floor: Floor, cut: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
+    """Create the play, and cut something off as soon as h1 is being worked on."""
+    running = asyncio.create_task(engine.create(floor.inputs()))
+    while not floor.runs("h1"):  # noqa: ASYNC110 - a file of another process
+        await asyncio.sleep(0.05)
+    cut()
+    return await running
+
+
+def test_a_worker_that_is_killed_loses_nothing(floor: Floor, engine: Engine, nodes: dict[str, Node]) -> None:
+    """`kill -9` in the middle: the node's task is ended, its hosts go to who stands in, and the end is as planned."""
+    floor.set("h1", "behaviour", "sleep 300")
+    name_nodes(floor, nodes)
+
+    def kill() -> None:
+        floor.set("h1", "behaviour", "")
+        [os.kill(pid, signal.SIGKILL) for pid in nodes["east"].workers()]
+
+    outputs = asyncio.run(_cut(engine, floor, kill))
+    assert outputs["hosts"] == floor.inputs()["hosts"]
+    assert floor.runs("h1") == 2
+    assert any("execution node east was lost" in line for line in engine.lines)
+    assert left() == []
+    assert [line for line in floor.processes() if "write_facts" in line] == []
+
+
+def test_hosts_of_a_lost_node_are_named_where_nobody_stands_in(
+    floor: Floor, engine: Engine, nodes: dict[str, Node]
+) -> None:
+    """A node that does not answer, with no other and no runner for it: its host is not done, and the next run does it."""
+    name_nodes(floor, nodes, runner_stands_in=False, east={"port": 1})
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(floor.inputs()))
+    assert sorted(caught.value.outputs["hosts"]) == ["h2", "h3", "h4"]
+    [reason] = caught.value.reasons
+    assert reason.startswith("h1: execution node east was lost: ssh: connect to host 127.0.0.1 port 1")
+    assert reason.endswith("the next run goes on from here")
+    name_nodes(floor, nodes)
+    outputs = asyncio.run(engine.update(caught.value.outputs, floor.inputs()))
+    assert outputs["hosts"] == floor.inputs()["hosts"]
+    assert [floor.runs(name) for name in floor.names] == [1, 1, 1, 1]
+
+
+def test_a_node_that_shows_another_key_or_lacks_a_package_gets_no_run(
+    floor: Floor, engine: Engine, nodes: dict[str, Node]
+) -> None:
+    """Nobody stands in for such a node: somebody has to look. The others' hosts are done, and the reason says what."""
+    name_nodes(floor, nodes, east={"host_key": nodes["west"].host_key}, west={"python": "/usr/bin/python3"})
+    with pytest.raises(InitFailedError) as caught:
+        asyncio.run(engine.create(floor.inputs()))
+    assert sorted(caught.value.outputs["hosts"]) == ["h4"]
+    first, _, third = caught.value.reasons
+    assert "its host key is not the pinned one" in first
+    assert "ansible-runner" in third
+    assert "is needed, the version of the runner have: /usr/bin/python3 has ansible-runner" in third
+    assert "-m pip install ansible-runner==" in third

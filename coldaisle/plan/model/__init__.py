@@ -15,6 +15,7 @@ from coldaisle.plan.model.cluster import (
     NamespacePlan,
     ReleasePlan,
 )
+from coldaisle.plan.model.execution import ExecutionNodePlan, ExecutionPlan
 from coldaisle.plan.model.fabrics import (
     BgpPlan,
     CablePlan,
@@ -40,6 +41,7 @@ from coldaisle.plan.model.nodes import (
     BootProgramPlan,
     FirmwarePlan,
     GpuPlan,
+    HallSourcesPlan,
     ImagePlan,
     NicPlan,
     NodePlan,
@@ -90,6 +92,8 @@ __all__ = [
     "End",
     "EndpointPlan",
     "EvpnSessionPlan",
+    "ExecutionNodePlan",
+    "ExecutionPlan",
     "ExitPlan",
     "FabricPlan",
     "FacilityPlan",
@@ -98,6 +102,7 @@ __all__ = [
     "FirmwarePlan",
     "GpuPlan",
     "GpuStackPlan",
+    "HallSourcesPlan",
     "ImagePlan",
     "InstallPlan",
     "InterfacePlan",
