@@ -40,9 +40,10 @@ class Node:
 
     def start(self) -> Node:
         """Start the server, and wait until it listens."""
-        self.folder.mkdir()
-        self.host_key = make_key(self.folder / "host_key")
-        self.port = free_port()
+        if not self.host_key:
+            self.folder.mkdir()
+            self.host_key = make_key(self.folder / "host_key")
+            self.port = free_port()
         settings = {
             "Port": self.port,
             "ListenAddress": self.address,
@@ -57,10 +58,16 @@ class Node:
         config = self.folder / "sshd_config"
         config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
         server = shutil.which("sshd", path=f"/usr/sbin:{os.environ['PATH']}") or "sshd"
-        self._server = subprocess.Popen(self.inside(server, "-D", "-e", "-f", str(config)), stderr=subprocess.PIPE)
-        assert self._server.stderr is not None
-        assert b"listening" in self._server.stderr.readline()
+        before = self.log().count("listening")
+        with (self.folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(self.inside(server, "-D", "-e", "-f", str(config)), stderr=log)
+        until(lambda: self.log().count("listening") > before)
         return self
+
+    def log(self) -> str:
+        """Return what the server has said."""
+        file = self.folder / "log"
+        return file.read_text() if file.exists() else ""
 
     def stop(self) -> None:
         """End the server, and every connection that it has."""
@@ -81,6 +88,13 @@ class Node:
             "key_file": str(self.key),
             "python": sys.executable,
         } | changes
+
+    def spec(self, *halls: str) -> dict[str, Any]:
+        """Return the node as a site's spec has it."""
+        return {name: value for name, value in self.record().items() if name != "name"} | {
+            "name": self.name,
+            "halls": list(halls),
+        }
 
     def workers(self) -> list[int]:
         """Return the processes of ansible-runner's worker that this node's server has started."""

@@ -15,7 +15,9 @@ def check_execution_endpoints(spec: SiteSpec, _plan: SitePlan) -> Iterator[Findi
     for at, node in enumerate(spec.execution.nodes if spec.execution else ()):
         first = seen.setdefault((node.address, node.port), node.name)
         if first != node.name:
-            what = f"execution nodes {first} and {node.name} are the same machine, so that neither stands in for the other"
+            what = (
+                f"execution nodes {first} and {node.name} are the same machine, so that neither stands in for the other"
+            )
             have, fix = f"both are {node.address}, port {node.port}", "name the machine once, with all of its halls"
             yield finding(
                 spec, ("execution", "nodes", at, "address"), "execution-node-twice", what=what, have=have, fix=fix

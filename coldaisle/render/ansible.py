@@ -18,7 +18,16 @@ import yaml
 import coldaisle
 from coldaisle.paths import state_dir
 from coldaisle.plan.host_side import host_side
-from coldaisle.plan.model import ExecutionPlan, FabricPlan, Facts, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
+from coldaisle.plan.model import (
+    ExecutionPlan,
+    FabricPlan,
+    Facts,
+    NodePlan,
+    PoolPlan,
+    ProvisioningPlan,
+    SitePlan,
+    SwitchPlan,
+)
 from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
 from coldaisle.plan.rollout import shared_of
 from coldaisle.render import boot, host_files

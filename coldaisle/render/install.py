@@ -95,9 +95,7 @@ def image_for(provisioning: ProvisioningPlan, node: NodePlan, image: ImagePlan) 
     if served is None:
         return image
     mirror = served.mirrors.get(image.name, image.mirror)
-    return replace(
-        image, mirror=mirror, security_mirror=served.security_mirrors.get(image.name, image.security_mirror)
-    )
+    return replace(image, mirror=mirror, security_mirror=served.security_mirrors.get(image.name, image.security_mirror))
 
 
 def install_files(target: Target, folder: str) -> list[HostFile]:

@@ -28,7 +28,7 @@ LINE_LIMIT_BYTES = 64 * 1024 * 1024
 STOP_GRACE_S = 20
 """How long a worker may take to stop its playbook before it is killed."""
 
-NODE_GRACE_S = 40
+NODE_GRACE_S = 60
 """How much longer where an execution node has to end it: until its connection is given up, and its lease is over."""
 
 SOCKET_PATH_LIMIT, SOCKET_NAME_CHARACTERS = 104, 30

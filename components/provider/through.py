@@ -26,10 +26,10 @@ from components.provider.asking import CONNECTION_FAILED, REFUSALS
 from components.provider.carried import IDENT, Load, bring_home
 from components.provider.orphans import MARK, mark
 
-LEASE_S, BEAT_S = 12.0, 3.0
+LEASE_S, BEAT_S = 20.0, 3.0
 """How long a node works on without a word of ours, and how often it gets one. Our figures."""
 
-ENDING_S = 3.0
+ENDING_S = 5.0
 """What a node takes at most to kill what runs there, over its lease."""
 
 SSH_END_S = 30.0
