@@ -79,7 +79,8 @@ def test_a_worker_that_is_killed_loses_nothing(floor: Floor, engine: Engine, nod
 
     def kill() -> None:
         floor.set("h1", "behaviour", "")
-        [os.kill(pid, signal.SIGKILL) for pid in nodes["east"].workers()]
+        for pid in nodes["east"].workers():
+            os.kill(pid, signal.SIGKILL)
 
     outputs = asyncio.run(_cut(engine, floor, kill))
     assert outputs["hosts"] == some(floor, "h1")["hosts"]
