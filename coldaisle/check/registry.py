@@ -8,6 +8,7 @@ from coldaisle.check import addressing, bmc, cooling, fabric, firmware, nodes, s
 from coldaisle.check.bonds import BOND_CHECKS
 from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
+from coldaisle.check.execution import EXECUTION_CHECKS
 from coldaisle.check.fabric import FABRIC_CHECKS
 from coldaisle.check.finding import Finding
 from coldaisle.check.host_settings import HOST_SETTINGS_CHECKS
@@ -58,6 +59,7 @@ CHECKS: tuple[Check, ...] = (
     subnet.check_switch_hardware,
     *SERVING_CHECKS,
     *ROLLOUT_CHECKS,
+    *EXECUTION_CHECKS,
 )
 
 _NOTHING: frozenset[str] = frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from coldaisle.plan.host_settings import plan_gpu, plan_os, plan_rdma
 from coldaisle.plan.install import plan_install
@@ -11,6 +12,7 @@ from coldaisle.plan.model import (
     BootProgramPlan,
     FabricPlan,
     FirmwarePlan,
+    HallSourcesPlan,
     ImagePlan,
     NodePlan,
     PoolPlan,
@@ -19,6 +21,7 @@ from coldaisle.plan.model import (
 )
 from coldaisle.plan.placement import drawn_by_pool
 from coldaisle.plan.rollout import plan_rollout
+from coldaisle.spec.facility import placed_racks
 from coldaisle.spec.node_pools import PoolSpec
 from coldaisle.spec.provisioning import ImageSpec, ProvisioningSpec
 from coldaisle.spec.sections import SiteSpec
@@ -79,7 +82,21 @@ def plan_provisioning(spec: SiteSpec) -> ProvisioningPlan | None:
     management = spec.addressing.management
     if spec.provisioning is None:
         return None
-    return provisioning_of(spec.provisioning, management.subnet, management.gateway)
+    planned = provisioning_of(spec.provisioning, management.subnet, management.gateway)
+    return replace(planned, by_rack=_sources_by_rack(spec, spec.provisioning))
+
+
+def _sources_by_rack(spec: SiteSpec, provisioning: ProvisioningSpec) -> dict[str, HallSourcesPlan]:
+    """Return what each rack's hall serves itself; racks of other halls are left out."""
+    halls = {
+        served.hall: HallSourcesPlan(
+            images_url=served.images_url,
+            mirrors=dict(sorted(served.mirrors.items())),
+            security_mirrors=dict(sorted(served.security_mirrors.items())),
+        )
+        for served in provisioning.halls
+    }
+    return {rack.name: halls[rack.hall] for rack in placed_racks(spec.facility) if rack.hall in halls}
 
 
 def provisioning_of(provisioning: ProvisioningSpec, subnet: str, gateway: str | None) -> ProvisioningPlan:

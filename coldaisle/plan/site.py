@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from coldaisle.plan.autoscaling import plan_autoscaler
 from coldaisle.plan.cluster import plan_cluster
+from coldaisle.plan.execution import plan_execution
 from coldaisle.plan.fabric import plan_fabrics
 from coldaisle.plan.facility import plan_facility
 from coldaisle.plan.gpu_stack import plan_gpu_stack
@@ -40,6 +41,7 @@ def plan_site(spec: SiteSpec) -> SitePlan:
         plays=(),
         admin_private_key_file=spec.site.admin_key_file,
         survival=plan_survival(spec, fabrics, facility),
+        execution=plan_execution(spec, nodes, fabrics),
         retired=tuple(node for node in everyone if node.state == RETIRED),
     )
     return replace(plan, plays=plan_plays(plan))

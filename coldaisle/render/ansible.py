@@ -18,7 +18,16 @@ import yaml
 import coldaisle
 from coldaisle.paths import state_dir
 from coldaisle.plan.host_side import host_side
-from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
+from coldaisle.plan.model import (
+    ExecutionPlan,
+    FabricPlan,
+    Facts,
+    NodePlan,
+    PoolPlan,
+    ProvisioningPlan,
+    SitePlan,
+    SwitchPlan,
+)
 from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
 from coldaisle.plan.rollout import shared_of
 from coldaisle.render import boot, host_files
@@ -30,6 +39,9 @@ Vars = dict[str, Any]
 
 SHARED = "rollout_shared"
 """A host's variable with what it shares with others; the provider makes waves of it, and no role takes it."""
+
+EXECUTION, EXECUTION_NODES = "execution", "execution_nodes"
+"""Variables of all hosts and of one, for the provider: the execution nodes, and those of the host in their order."""
 
 
 def playbooks_dir() -> Path:
@@ -80,18 +92,29 @@ def inventory(plan: SitePlan, touch: Collection[str] = ()) -> Vars:
         for group in (f"pool_{node.pool}", f"rack_{node.rack}", *verbs):
             groups.setdefault(_group_name(group), []).append(node.name)
     shared = shared_of(plan)
+    through = plan.execution.through if plan.execution else {}
     return {
         "all": {
+            **({"vars": {EXECUTION: _execution(plan.execution)}} if plan.execution else {}),
             "hosts": {
                 host: {
                     **(switches[host] if host in switches else host_vars(plan, host)),
                     **({SHARED: shared[host]} if host in shared else {}),
+                    **({EXECUTION_NODES: list(through[host])} if host in through else {}),
                 }
                 for host in (*provisioners, *switches, *hosts)
             },
             "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
         }
     }
+
+
+def _execution(execution: ExecutionPlan) -> Vars:
+    """Return the execution nodes as the provider takes them."""
+    nodes = {node.name: asdict(node) for node in execution.nodes}
+    for node in nodes.values():
+        del node["halls"]
+    return {"nodes": nodes, "runner_stands_in": execution.runner_stands_in}
 
 
 def host_vars(plan: SitePlan, host: str) -> Vars:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldaisle.render.files import HostFile, bare_address, render
-from coldaisle.render.install import Target, http_url, install_files, installer_arguments
+from coldaisle.render.install import Target, http_url, image_for, images_url, install_files, installer_arguments
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import ImagePlan, NodePlan, PoolPlan, ProvisioningPlan, SitePlan
@@ -126,7 +126,7 @@ def boot_script(provisioning: ProvisioningPlan, node: NodePlan, image: ImagePlan
         "pxe/boot.ipxe.j2",
         node=node.name,
         image=image.name,
-        image_url=f"{http_url(provisioning)}/images/{image.name}",
+        image_url=f"{images_url(provisioning, node)}/{image.name}",
         kernel=image.kernel,
         initrd=image.initrd,
         arguments=" ".join([f"initrd={image.initrd}", *_arguments(provisioning, node, image, target)]),
@@ -158,7 +158,7 @@ def _arguments(provisioning: ProvisioningPlan, node: NodePlan, image: ImagePlan,
         words = installer_arguments(target, _boot_mac(node))
     else:
         base = http_url(provisioning)
-        rootfs_url = f"{base}/images/{image.name}/{image.rootfs}"
+        rootfs_url = f"{images_url(provisioning, node)}/{image.name}/{image.rootfs}"
         words = ["ip=dhcp", f"root=live:{rootfs_url}", f"coldaisle.rootfs={rootfs_url}"]
         digest = image.sha256.get(image.rootfs or "")
         words += [f"coldaisle.rootfs_sha256={digest}"] if digest else []
@@ -248,7 +248,8 @@ def _nginx(plan: SitePlan, provisioning: ProvisioningPlan, nodes: list[NodePlan]
 
 def _image_of(plan: SitePlan, provisioning: ProvisioningPlan, node: NodePlan) -> ImagePlan:
     pool = _pool_of(plan, node)
-    return next(image for image in provisioning.images if image.name == pool.image)
+    image = next(image for image in provisioning.images if image.name == pool.image)
+    return image_for(provisioning, node, image)
 
 
 def _pool_of(plan: SitePlan, node: NodePlan) -> PoolPlan:

@@ -8,7 +8,7 @@ calls them, and stops where one is in use or not blank without consent. `late.sh
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -82,6 +82,22 @@ def http_url(provisioning: ProvisioningPlan) -> str:
     return f"http://{bare_address(provisioning.host_address)}:{provisioning.http_port}"
 
 
+def images_url(provisioning: ProvisioningPlan, node: NodePlan) -> str:
+    """Return where a node fetches images from: its hall, where that serves them, else the provisioner."""
+    served = provisioning.by_rack.get(node.rack)
+    own = served.images_url if served else None
+    return own.rstrip("/") if own else f"{http_url(provisioning)}/images"
+
+
+def image_for(provisioning: ProvisioningPlan, node: NodePlan, image: ImagePlan) -> ImagePlan:
+    """Return an image as a node installs it: with the mirrors of its hall, where that has some."""
+    served = provisioning.by_rack.get(node.rack)
+    if served is None:
+        return image
+    mirror = served.mirrors.get(image.name, image.mirror)
+    return replace(image, mirror=mirror, security_mirror=served.security_mirrors.get(image.name, image.security_mirror))
+
+
 def install_files(target: Target, folder: str) -> list[HostFile]:
     """Return what the installer of a node reads, below `folder` of the provisioner."""
     texts = {"late.sh": _late(target), "disks.sh": _disks(target)}
@@ -106,7 +122,7 @@ def installer_arguments(target: Target, mac: str) -> list[str]:
     if image.kind == "kickstart":
         return [f"inst.ks={seed}/ks.cfg", f"inst.repo={image.mirror}", "inst.text", "ip=dhcp", bootif]
     if image.kind == "autoinstall":
-        iso = f"url={target.base_url}/images/{image.name}/{image.rootfs}"
+        iso = f"url={images_url(target.provisioning, node)}/{image.name}/{image.rootfs}"
         # cloud-init takes url= for its own; /dev/null keeps it from fetching the ISO as a configuration.
         return ["ip=dhcp", iso, "cloud-config-url=/dev/null", "autoinstall", f"ds=nocloud;s={seed}/", bootif]
     name, _, domain = node.fqdn.partition(".")
@@ -155,7 +171,7 @@ def _late(target: Target) -> str:
 
 def _early(target: Target) -> str:
     image = target.image
-    keyring_url = f"{target.base_url}/images/{image.name}/{image.keyring}"
+    keyring_url = f"{images_url(target.provisioning, target.node)}/{image.name}/{image.keyring}"
     return render("install/early.sh.j2", node=target.node.name, keyring_url=keyring_url)
 
 

@@ -112,6 +112,8 @@ Uuid = Annotated[
     str, StringConstraints(to_lower=True), _parsed(_uuid, "a UUID", "4c4c4544-0043-3510-8052-b4c04f4a5931")
 ]
 Mac = Annotated[str, StringConstraints(to_lower=True), _parsed(_mac, "a MAC address", "52:54:00:01:02:03")]
+HallRef = Annotated[str, refers_to("hall")]
+ImageRef = Annotated[str, refers_to("image")]
 RackRef = Annotated[str, refers_to("rack")]
 SystemRef = Annotated[str, refers_to("system")]
 SwitchRef = Annotated[str, refers_to("switch")]

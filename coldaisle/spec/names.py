@@ -22,6 +22,7 @@ _SOURCES = {
     "optic": "transceivers come from inventory/catalog and the site's catalog.yaml",
     "adapter": "adapters are the nics of inventory/catalog and of the site's catalog.yaml",
     "gpu": "GPUs come from inventory/catalog and the site's catalog.yaml",
+    "hall": "halls come from facility.halls",
     "rack": "racks come from facility.halls",
     "image": "images come from provisioning.images",
     "endpoint": "endpoints come from serving.endpoints",
@@ -32,6 +33,7 @@ _SOURCES = {
 
 
 _SECTIONS = {
+    "hall": "facility",
     "rack": "facility",
     "image": "provisioning",
     "endpoint": "serving",
@@ -107,6 +109,7 @@ def _found(kind: str, section: Any) -> frozenset[str] | None:  # noqa: ANN401
 
 
 _FINDERS: dict[str, Callable[[Any], Iterator[str]]] = {
+    "hall": lambda section: _listed(section, "halls"),
     "rack": _racks,
     "image": lambda section: _listed(section, "images"),
     "endpoint": lambda section: _listed(section, "endpoints"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from coldaisle.spec.base import Address, Name, SpecModel, mistake
+from coldaisle.spec.base import Address, HallRef, ImageRef, Name, SpecModel, mistake
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -86,6 +86,18 @@ class BootProgram(SpecModel):
     sha256: Sha256
 
 
+class HallSourcesSpec(SpecModel):
+    """What a hall serves itself, so that an installation of its racks does not cross the site."""
+
+    hall: HallRef
+    images_url: HttpUrl | None = None
+    """Where `NAME/FILE` of every image lies; left out, the provisioner's own."""
+    mirrors: dict[ImageRef, HttpUrl] = Field(default_factory=dict)
+    """By image, over its `mirror`."""
+    security_mirrors: dict[ImageRef, HttpUrl] = Field(default_factory=dict)
+    """By image, over its `security_mirror`."""
+
+
 class ProvisioningSpec(SpecModel):
     """A service host on the management network that answers DHCP, TFTP and HTTP."""
 
@@ -105,3 +117,13 @@ class ProvisioningSpec(SpecModel):
     """The nodes' network is another one, whose router relays DHCP to `host_address`."""
     transfers: Annotated[int, Field(ge=1, le=10_000)] = 64
     """Files of images that are sent at once; more are told to come back, which their boot scripts do."""
+    halls: list[HallSourcesSpec] = Field(default_factory=list)
+    """Halls that serve images and packages to their own racks."""
+
+    @field_validator("halls")
+    @classmethod
+    def _halls_differ(cls, value: list[HallSourcesSpec]) -> list[HallSourcesSpec]:
+        names = [served.hall for served in value]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            raise mistake("duplicate-name", f"hall {name} is served twice", "say in one entry what it serves")
+        return value

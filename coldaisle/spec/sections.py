@@ -13,6 +13,7 @@ from coldaisle.spec.addressing import AddressingSpec
 from coldaisle.spec.base import Address, Name, SpecModel
 from coldaisle.spec.catalog import Catalog
 from coldaisle.spec.cluster import ClusterSpec, GpuStackSpec
+from coldaisle.spec.execution import ExecutionSpec
 from coldaisle.spec.fabrics import FabricSpec
 from coldaisle.spec.facility import FacilitySpec, PlacedRack, placed_racks
 from coldaisle.spec.hardware import HardwareSpec
@@ -42,6 +43,7 @@ class Sections(SpecModel):
     serving: ServingSpec | None = None
     autoscaling: AutoscalingSpec | None = None
     health: HealthSpec | None = None
+    execution: ExecutionSpec | None = None
 
 
 class Allocations(SpecModel):
@@ -116,6 +118,11 @@ class SiteSpec:
     def provisioning(self) -> ProvisioningSpec | None:
         """The host that nodes boot from."""
         return self.sections.provisioning
+
+    @property
+    def execution(self) -> ExecutionSpec | None:
+        """Machines that run playbooks for the halls near them."""
+        return self.sections.execution
 
     @property
     def cluster(self) -> ClusterSpec | None:

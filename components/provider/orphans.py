@@ -26,16 +26,16 @@ def mark(folder: Path) -> str:
     return str(folder / "tmp")
 
 
-def end_run(folder: Path) -> None:
+def end_run(folder: Path, *, connections: bool = False) -> None:
     """
     End what the run of a folder has left, and remove the folder.
 
     The worker ends its own playbook, however its provider ends. Where the worker itself was killed, Ansible would run
-    on, without a lock of its hosts.
+    on, without a lock of its hosts. With `connections` those that OpenSSH keeps open end too: they are the run's own.
     """
     deadline = time.monotonic() + END_S
     own = f"{MARK}={mark(folder)}".encode()
-    while (left := marked(lambda line: line == own)) and time.monotonic() < deadline:
+    while (left := marked(lambda line: line == own, shared=connections)) and time.monotonic() < deadline:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -43,9 +43,10 @@ def end_run(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def marked(fits: Callable[[bytes], bool]) -> list[int]:
-    """Return the processes with a variable, as `NAME=value`, that fits; connections that others share are left out."""
-    return [pid for pid in _pids() if any(map(fits, _read(pid, "environ").split(b"\0"))) and not _is_shared(pid)]
+def marked(fits: Callable[[bytes], bool], *, shared: bool = False) -> list[int]:
+    """Return the processes with a variable, as `NAME=value`, that fits; connections that others share only if asked."""
+    found = [pid for pid in _pids() if any(map(fits, _read(pid, "environ").split(b"\0")))]
+    return [pid for pid in found if shared or not _is_shared(pid)]
 
 
 def _pids() -> list[int]:

@@ -17,9 +17,10 @@ from components.provider import changes
 from components.provider.changing import changed
 from components.provider.clock import Clock
 from components.provider.importing import Stack, planned
+from components.provider.execution import run_by_nodes, told
 from components.provider.inputs import Failure, Hosts, PlayInputs, Unknown, problems
 from components.provider.reading import Reader, Reading
-from components.provider.run import Runner, run_playbook
+from components.provider.run import Runner
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
 from components.provider.work import ACCEPT, Say, Shared, Telemetry, Tester, Work, seen_now, told_now
@@ -60,7 +61,7 @@ class Plays:
         self,
         say: Say,
         sites: Callable[[str], Site] = open_site,
-        runner: Runner = run_playbook,
+        runner: Runner = run_by_nodes,
         *,
         clock: Callable[[], float] | None = None,
         tester: Tester | None = None,
@@ -104,14 +105,24 @@ class Plays:
         play = PlayInputs.of(inputs)
         hosts = changes.hosts_to_run(PlayInputs.of(outputs) if outputs is not None else None, play)
         shown = ", ".join(hosts[:SHOWN_HOSTS]) + (", …" if len(hosts) > SHOWN_HOSTS else "")
-        self._shared.say(
-            urn, f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}" if hosts else "to be read again"
-        )
-        if hosts and play.playbook == ACCEPT:
+        if not hosts:
+            self._shared.say(urn, "to be read again")
+            return
+        line = f"{play.playbook} on {len(hosts)} of {len(play.hosts)} hosts: {shown}"
+        self._shared.say(urn, line + self._through(play, hosts))
+        if play.playbook == ACCEPT:
             try:
                 self._shared.say(urn, self._shared.accepting().foreseen(Work(self._shared, urn, play, 0), hosts))
             except SiteProblemError as error:
                 self._shared.say(urn, str(error))
+
+    def _through(self, play: PlayInputs, hosts: list[str]) -> str:
+        """Return through which execution nodes hosts are worked on; empty where the site has none."""
+        try:
+            names = told(self._shared.site(play.site), play.playbook, hosts)
+        except SiteProblemError:  # the run tells it
+            return ""
+        return f", through {names}" if names else ""
 
     async def create(self, urn: str, inputs: Properties, timeout_s: float) -> tuple[str, Properties]:
         """Run the playbook on every host. It is the playbook that makes a second creation harmless."""

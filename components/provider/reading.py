@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift.ages import READ_AT_FILE
+from components.provider.execution import run_by_nodes
 from components.provider.kept import keep, kept
 from components.provider.outcome import Unreachable
-from components.provider.run import READER, WORKER, Event, Job, RunError, Runner, run_playbook
+from components.provider.run import READER, WORKER, Event, Job, RunError, Runner
 from components.provider.site import SiteProblemError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class _Batch:
 class Reader:
     """Collects requests and answers them together."""
 
-    def __init__(self, stop: asyncio.Event, runner: Runner = run_playbook) -> None:
+    def __init__(self, stop: asyncio.Event, runner: Runner = run_by_nodes) -> None:
         """Read by `runner` until `stop` is set."""
         self._stop = stop
         self._run = runner

@@ -11,7 +11,7 @@ import signal
 import sys
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from coldaisle.locks import FOLDER
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
 from components.provider.room import NoRoomError, require_room
-from components.provider.site import Site, playbooks_dir
+from components.provider.site import ExecutionNode, Site, playbooks_dir
 
 WORKER = Path(__file__).with_name("worker.py")
 READER = Path(__file__).with_name("reader.py")
@@ -28,6 +28,9 @@ READER = Path(__file__).with_name("reader.py")
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
 STOP_GRACE_S = 20
 """How long a worker may take to stop its playbook before it is killed."""
+
+NODE_GRACE_S = 60
+"""How much longer where an execution node has to end it: until its connection is given up, and its lease is over."""
 
 SOCKET_PATH_LIMIT, SOCKET_NAME_CHARACTERS = 104, 30
 """Bytes of a Unix socket's path (sun_path), and what Ansible and ssh add to the folder's name."""
@@ -43,13 +46,23 @@ class RunError(Exception):
     """A run could not be started, or ended without saying how; the message is complete."""
 
 
+class NodeLostError(RunError):
+    """The execution node of a run was lost; nothing of the run is left there. `result` has what was told until then."""
+
+    def __init__(self, why: str, result: RunResult) -> None:
+        """Take why, and what is known."""
+        super().__init__(why)
+        self.result = result
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """
     A playbook (its path below the playbooks' folder, without `.yml`) on some hosts of a site.
 
     `what` names the run to others who find a host locked; `lock` is False for runs that only read. `settings` are
-    Ansible's, as environment variables, over those that every run has. `worker` is the program that does it.
+    Ansible's, as environment variables, over those that every run has. `worker` is the program that does it. `node` is
+    the execution node that the run goes through; None runs it on this machine.
     """
 
     site: Site
@@ -63,6 +76,7 @@ class Job:
     host_variables: dict[str, dict[str, Any]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     worker: Path = WORKER
+    node: ExecutionNode | None = None
 
 
 async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event], None]) -> RunResult:
@@ -71,6 +85,7 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
 
     Raises:
         RunError: a disk is full, there is no ansible-playbook, a host is in use by another run, or the worker died.
+        NodeLostError: the execution node did not answer, or was lost in the middle.
 
     """
     try:
@@ -99,7 +114,7 @@ async def run_playbook(job: Job, stop: asyncio.Event, on_event: Callable[[Event]
     finally:
         stopper.cancel()
         worker.stdin.close()
-        await _ended(worker)
+        await _ended(worker, STOP_GRACE_S + (NODE_GRACE_S if job.node else 0))
         await asyncio.to_thread(_clean_up, Path(message["folder"]))
 
 
@@ -135,6 +150,8 @@ def _message(job: Job) -> dict[str, Any]:
         "locks": str(job.site.state / FOLDER) if job.lock else None,
         "what": job.what,
         "collect_facts": job.collect_facts,
+        "node": asdict(job.node) if job.node else None,
+        "state": str(job.site.state),
     }
 
 
@@ -185,6 +202,9 @@ async def _follow(job: Job, worker: asyncio.subprocess.Process, on_event: Callab
         event = json.loads(line)
         if event["kind"] == "refused":
             raise RunError(event["why"])
+        if event["kind"] == "lost":
+            errors.cancel()
+            raise NodeLostError(event["why"], collector.result)
         if event["kind"] == "end":
             errors.cancel()
             return collector.end(event["status"], event["rc"])
@@ -213,10 +233,10 @@ async def _stop_when_asked(worker: asyncio.subprocess.Process, stop: asyncio.Eve
         worker.stdin.close()
 
 
-async def _ended(worker: asyncio.subprocess.Process) -> None:
+async def _ended(worker: asyncio.subprocess.Process, grace_s: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         try:
-            await asyncio.wait_for(worker.wait(), STOP_GRACE_S)
+            await asyncio.wait_for(worker.wait(), grace_s)
         except TimeoutError:
             os.killpg(worker.pid, signal.SIGKILL)
             await worker.wait()

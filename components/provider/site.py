@@ -16,9 +16,25 @@ from coldaisle.spec.journal import JOURNAL_FILE
 INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 PLAYBOOKS_VARIABLE = "COLDAISLE_PLAYBOOKS"
 
+EXECUTION, EXECUTION_NODES = "execution", "execution_nodes"
+"""Variables of the inventory, of all hosts and of one: the execution nodes, and those of the host in their order."""
+
 
 class SiteProblemError(Exception):
     """The site's spec cannot be used; the message is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionNode:
+    """A machine that runs playbooks for hosts near it: how it is logged in to, its pinned key, and its Python."""
+
+    name: str
+    address: str
+    port: int
+    user: str
+    host_key: str
+    key_file: str
+    python: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +49,25 @@ class Site:
     def has(self, host: str) -> bool:
         """Say whether the site has this host."""
         return host in self.inventory["all"]["hosts"]
+
+    @property
+    def execution_nodes(self) -> dict[str, ExecutionNode]:
+        """Return the execution nodes by name; none where the runner itself reaches every host."""
+        return {name: ExecutionNode(**node) for name, node in self._execution.get("nodes", {}).items()}
+
+    @property
+    def runner_stands_in(self) -> bool:
+        """Say whether the runner itself takes the hosts of which all execution nodes are lost."""
+        return bool(self._execution.get("runner_stands_in", True))
+
+    def through(self, host: str) -> tuple[str, ...]:
+        """Return the execution nodes of a host: the first is used, the others stand in for it."""
+        return tuple(self.inventory["all"]["hosts"].get(host, {}).get(EXECUTION_NODES, ()))
+
+    @property
+    def _execution(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.inventory["all"].get("vars", {}).get(EXECUTION, {})
+        return found
 
     def of_hosts(self, hosts: list[str], extra: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
         """

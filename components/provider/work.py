@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coldaisle.drift.answers import NOT_FACTS, CouldNotTell, Drifted, compare
 from coldaisle.drift.equality import Fact, normal
 from components.provider.clock import Clock
+from components.provider.execution import run_by_nodes
 from components.provider.inputs import HostFacts, Hosts, PlayInputs
 from components.provider.outcome import Failed, RunResult, Trouble
 from components.provider.reading import Reader, Reading
-from components.provider.run import Event, Job, Runner, run_playbook
+from components.provider.run import Event, Job, Runner
 from components.provider.site import Site, SiteProblemError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Shared:
     reader: Reader
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     power: asyncio.Lock = field(default_factory=asyncio.Lock)
-    runner: Runner = run_playbook
+    runner: Runner = run_by_nodes
     clock: Callable[[], float] = field(default_factory=Clock)
     acceptor: Acceptor | None = None
     tester: Tester | None = None
@@ -178,6 +179,8 @@ class Work:
         return result
 
     def _tell(self, playbook: str, event: Event) -> None:
+        if event["kind"] == "node":
+            self.say(event["text"])
         if event["kind"] != "task" or event["state"] not in _SHOWN_STATES or event["task"].startswith(_ARGUMENT_CHECK):
             return
         state = "…" if event["state"] == "start" else f"… {event['state']}"

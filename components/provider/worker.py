@@ -75,7 +75,7 @@ def watch_input(stop: threading.Event) -> None:
 
 
 def run(job: Job, out: TextIO, stop: threading.Event) -> None:
-    """Run the job's playbook and write its events; the last one is of kind `end`."""
+    """Run the job's playbook and write its events; the last is of kind `end`, or says why there is none."""
 
     def write(event: dict[str, Any]) -> None:
         out.write(json.dumps(event) + "\n")
@@ -86,6 +86,11 @@ def run(job: Job, out: TextIO, stop: threading.Event) -> None:
             write(line)
         return False  # nothing of it is kept on disk
 
+    if job["node"]:
+        from components.provider.through import run_through  # noqa: PLC0415 - most runs go through none
+
+        write(run_through(job, handle, stop))
+        return
     result = ansible_runner.run(
         private_data_dir=job["folder"],
         project_dir=job["project"],

@@ -15,6 +15,7 @@ from coldaisle.plan.model.cluster import (
     NamespacePlan,
     ReleasePlan,
 )
+from coldaisle.plan.model.execution import ExecutionNodePlan, ExecutionPlan
 from coldaisle.plan.model.fabrics import (
     BgpPlan,
     CablePlan,
@@ -40,6 +41,7 @@ from coldaisle.plan.model.nodes import (
     BootProgramPlan,
     FirmwarePlan,
     GpuPlan,
+    HallSourcesPlan,
     ImagePlan,
     NicPlan,
     NodePlan,
@@ -99,6 +101,8 @@ __all__ = [
     "End",
     "EndpointPlan",
     "EvpnSessionPlan",
+    "ExecutionNodePlan",
+    "ExecutionPlan",
     "ExitPlan",
     "FabricPlan",
     "FacilityPlan",
@@ -107,6 +111,7 @@ __all__ = [
     "FirmwarePlan",
     "GpuPlan",
     "GpuStackPlan",
+    "HallSourcesPlan",
     "ImagePlan",
     "InstallPlan",
     "InterfacePlan",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from coldaisle.plan.model.install import DiskPlan, InstallPlan
@@ -265,12 +265,22 @@ class BootProgramPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HallSourcesPlan:
+    """What a hall serves to its racks: where images lie, and package mirrors by image, over the site's own."""
+
+    images_url: str | None
+    mirrors: Mapping[str, str]
+    security_mirrors: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProvisioningPlan:
     """
     The host that answers DHCP, TFTP and HTTP, the network that it serves, and the images that it offers.
 
     `transfers` is how many files of images are sent at once; `relayed` says that DHCP reaches it through a router.
     `programs` are first programs beside those of the ipxe package; `signed` has the architectures with a signed chain.
+    `by_rack` has what a rack's hall serves itself, where it serves anything.
     """
 
     host: str
@@ -286,3 +296,4 @@ class ProvisioningPlan:
     relayed: bool
     programs: tuple[BootProgramPlan, ...]
     signed: tuple[str, ...]
+    by_rack: Mapping[str, HallSourcesPlan] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from coldaisle.plan.model.cluster import AutoscalerPlan, ClusterPlan, EndpointPlan, GpuStackPlan
+from coldaisle.plan.model.execution import ExecutionPlan
 from coldaisle.plan.model.fabrics import FabricPlan
 from coldaisle.plan.model.facility import FacilityPlan
 from coldaisle.plan.model.nodes import NodePlan, PoolPlan, ProvisioningPlan
@@ -42,7 +43,8 @@ class SitePlan:
 
     `survival` tells for each fabric what the worst loss of one part does. `admin_private_key_file` is the SSH key that
     the deploy host logs in with (a path, never the key). `retired` are nodes that keep their names, places and
-    addresses and are in nothing else: no play, no boot services, no cluster.
+    addresses and are in nothing else: no play, no boot services, no cluster. `execution` says which machines run
+    playbooks for which hosts; None leaves all of them to the runner.
     """
 
     name: str
@@ -60,4 +62,5 @@ class SitePlan:
     admin_private_key_file: str | None = None
     survival: tuple[LossPlan, ...] = ()
     retired: tuple[NodePlan, ...] = ()
+    execution: ExecutionPlan | None = None
     schema_version: str = field(default=SCHEMA_VERSION)
