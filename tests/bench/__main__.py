@@ -1,7 +1,8 @@
 """
 `make bench [BENCH=name] [CHECK=1 | LIMITS=1]`: a line a figure, `name value`, as soon as each is measured.
 
-With `--check` figures are held to the limits of limits.yaml, with `--limits` those limits are measured anew.
+Without a name all are measured but those that only their name calls (figures.ONLY_BY_NAME). With `--check` figures are
+held to the limits of limits.yaml, with `--limits` those limits are measured anew.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from datetime import UTC, datetime
 
 from tests.bench import limits
-from tests.bench.figures import registry
+from tests.bench.figures import ONLY_BY_NAME, registry
 from tests.bench.meter import ROOT, NotMeasuredError
 
 USAGE, NOT_MEASURED = 2, 4
@@ -42,7 +43,7 @@ def main(words: list[str]) -> int:
 
 def _measure(names: list[str]) -> int:
     known, failed = registry(), False
-    for name in names or known:
+    for name in names or [name for name in known if name not in ONLY_BY_NAME]:
         try:
             for figure, value in known[name]().items():
                 sys.stdout.write(f"{figure} {value:.3f}\n")
