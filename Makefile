@@ -9,7 +9,7 @@ up: ; @$(SETUP) up ## Install what is missing, start the simulated site, run pul
 down: ; @$(SETUP) down ## Remove every trace of the simulated site; the cache stays
 test: ; @$(SETUP) test $(ARGS) ## Run all tests, with the simulated site brought up where it is not
 check: ; @$(SETUP) check ## Lint, types, layers, playbooks, spelling: all of it
-bench: ; @$(SETUP) bench $(BENCH) ## Print figures, a `name value` line each; BENCH=name for one
+bench: ; @$(SETUP) bench $(if $(CHECK),--check) $(if $(LIMITS),--limits) $(BENCH) ## Print figures, a `name value` line each; BENCH=name for one, CHECK=1 against their limits, LIMITS=1 to renew these
 preview: ; @$(SETUP) preview $(STACK) ## Preview a stack: STACK=sim, STACK=h100-pod
 drift: ; @$(IN) coldaisle drift $(STACK) ## Compare a site with its plan; exit code 5 when it drifted
 rehearse: ; @$(IN) coldaisle sim install rehearsal r01-n01 ## Install Debian on an emulated machine, from power-on to SSH: tens of minutes

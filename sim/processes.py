@@ -155,10 +155,10 @@ class ProcessGroups:
 
     def memory_bytes(self, name: str) -> int:
         """Return the memory of a name: what its processes have, with what they share counted in parts (PSS)."""
-        return sum(_proportional_bytes(pid) for pid in self.pids(name))
+        return sum(proportional_bytes(pid) for pid in self.pids(name))
 
 
-def _proportional_bytes(pid: int) -> int:
+def proportional_bytes(pid: int) -> int:
     """Return the proportional set size of one process; 0 when it is gone."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

@@ -3,7 +3,7 @@ The plays of a hall by the provider's own path: `python -m tests.hall_plays FOLD
 
 It stands where the engine does: `prepare` makes the inputs that the program would, `apply` creates or updates each play
 in order and keeps the outputs, `read` refreshes all of them side by side, as the engine does, and compares; with a
-number it reads that many hosts.
+number it reads that many hosts. A number after `prepare` is how many hosts a play works on at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORKS = 32
 """As many as ansible.cfg gives to a plain ansible-playbook."""
 
 
-def prepare(folder: Path) -> Properties:
+def prepare(folder: Path, forks: int = FORKS) -> Properties:
     """Write the inputs of every play of the hall that is up for a site's folder."""
     from coldaisle.check import open_site  # noqa: PLC0415 - the other verbs do without, as the provider does
     from coldaisle.render.ansible import code_digest  # noqa: PLC0415
@@ -41,7 +41,7 @@ def prepare(folder: Path) -> Properties:
             "playbook": play.playbook,
             "codeDigest": code_digest(play.playbook),
             "hosts": hosts[play.name],
-            "forks": FORKS,
+            "forks": forks,
             **({"rollout": policy_json(play.rollout)} if play.rollout else {}),
         }
         for play in plan.plays
@@ -106,7 +106,7 @@ async def read(folder: Path, count: int | None = None) -> Properties:
 def main(folder: Path, verb: str, *rest: str) -> Properties:
     """Do what the command line says."""
     if verb == "prepare":
-        return prepare(folder)
+        return prepare(folder, *map(int, rest))
     return asyncio.run(apply(folder, list(rest)) if verb == "apply" else read(folder, *map(int, rest)))
 
 

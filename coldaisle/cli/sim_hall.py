@@ -28,7 +28,7 @@ app = typer.Typer(
 def spec(
     folder: Annotated[Path, typer.Argument(help="Where the spec is written.")],
     *,
-    nodes: Annotated[int, typer.Option("--nodes", min=1, max=768, help="How many nodes.")] = 128,
+    nodes: Annotated[int, typer.Option("--nodes", min=1, max=5000, help="How many nodes.")] = 128,
     name: Annotated[str, typer.Option("--name", help="The site's name.")] = "hall",
 ) -> None:
     """

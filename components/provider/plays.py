@@ -16,8 +16,8 @@ from coldaisle.drift import reasons
 from components.provider import changes
 from components.provider.changing import changed
 from components.provider.clock import Clock
-from components.provider.importing import Stack, planned
 from components.provider.execution import run_by_nodes, told
+from components.provider.importing import Stack, planned
 from components.provider.inputs import Failure, Hosts, PlayInputs, Unknown, problems
 from components.provider.reading import Reader, Reading
 from components.provider.run import Runner

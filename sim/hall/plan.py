@@ -7,18 +7,22 @@ The hall is a plan itself, so that inventory, plays, wires and BMCs follow from 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 
 from coldaisle.plan.model import CablePlan, FabricPlan, NodePlan, PoolPlan, SitePlan
 from coldaisle.plan.plays import PLAYBOOKS, plan_plays
 from sim.errors import SimError
 from sim.machines import Kind
-from sim.network import BMC_DEVICE, OOB_MTU_BYTES, Link, Port, Wiring, oob_switch, wiring
+from sim.network import BMC_DEVICE, INTERFACE_CHARS, OOB_MTU_BYTES, Link, Port, Wiring, oob_switch, wiring
 from sim.state import State
 
 DEPLOY = "deploy"
 """The namespace that plays the deploy host: commands which are to reach the hall run in it."""
+
+PORTS_A_BRIDGE = 1_000
+"""A Linux bridge has 1,024 ports (BR_MAX_PORTS): some of them lead to its neighbours."""
 
 OOB_PREFIX_LENGTH = 16
 """One network of BMCs and one of hosts, each as large as a hall may need."""
@@ -108,12 +112,37 @@ def hall_wiring(plan: SitePlan) -> Wiring:
         for link in wiring(plan).links
         if link.a.device in {BMC_DEVICE, *hosts} or link.b.device in hosts
     ]
+    bridges = 1 + sum(link.b.device == oob for link in links) // PORTS_A_BRIDGE
     return Wiring(
         devices=tuple(dict.fromkeys([oob, DEPLOY, *(end.device for link in links for end in (link.a, link.b))])),
-        bridges=((oob, "br0", OOB_MTU_BYTES),),
-        links=tuple(links),
+        bridges=tuple((oob, f"br{at}", OOB_MTU_BYTES) for at in range(bridges)),
+        links=(*_spread(oob, links), *_joined(oob, bridges)),
         taps=(),
     )
+
+
+def _spread(oob: str, links: list[Link]) -> Iterator[Link]:
+    """
+    Yield links with the ports of the out-of-band switch on as many bridges as they need.
+
+    What are several switches in the plan is one here, where a second port of a name has a number.
+    """
+    at, seen = count(), set[str]()
+    for link in links:
+        if link.b.device != oob:
+            yield link
+            continue
+        number, name = next(at), link.b.name
+        name = f"{name}-{number}"[:INTERFACE_CHARS] if name in seen else name
+        seen.add(name)
+        yield replace(link, b=replace(link.b, name=name, bridge=f"br{number // PORTS_A_BRIDGE}"))
+
+
+def _joined(oob: str, bridges: int) -> Iterator[Link]:
+    """Yield the links that make one network of the bridges: each has one to the first."""
+    for at in range(1, bridges):
+        ends = Port(oob, f"trunk{at}a", bridge="br0"), Port(oob, f"trunk{at}b", bridge=f"br{at}")
+        yield Link(*ends, OOB_MTU_BYTES)
 
 
 def _addressed(plan: SitePlan, link: Link) -> Link:

@@ -38,6 +38,7 @@ BMCS_A_PROCESS = 128
 
 INVENTORY = "inventory.yaml"
 READY_S = 60.0
+"""Seconds until a process of BMCs answers, for each that is started with it."""
 POLL_S = 0.1
 
 
@@ -128,14 +129,15 @@ def _start_bmcs(plan: SitePlan, state: State, progress: Progress) -> None:
         log.unlink(missing_ok=True)
         groups.start(name, command, log, namespace=where, extra_environment={"PYTHONPATH": str(PROJECT)})
     started = time.monotonic()
+    deadline = started + READY_S * shards
     for shard in range(shards):
-        _wait_ready(state, f"{BMC_PROCESS}-{shard}")
+        _wait_ready(state, f"{BMC_PROCESS}-{shard}", deadline)
     progress(f"{count} BMCs in {shards} processes: ready after {time.monotonic() - started:.1f} s")
 
 
-def _wait_ready(state: State, name: str) -> None:
+def _wait_ready(state: State, name: str, deadline: float) -> None:
     """Wait until a process of BMCs says that it is ready; SimError with the end of its log where it does not."""
-    log, deadline = state.logs / f"{name}.log", time.monotonic() + READY_S
+    log = state.logs / f"{name}.log"
     while "BMCs are ready" not in log.read_text():
         if time.monotonic() > deadline or not ProcessGroups(state.site).pids(name):
             raise SimError(name, "the BMCs do not start", log.read_text()[-800:], f"read {log}")

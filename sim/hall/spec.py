@@ -16,8 +16,11 @@ from sim.parts import delivered
 
 GPUS = 8
 NODES_PER_RACK = 16
-MAX_NODES = 768
-"""A Linux bridge, which the out-of-band network is, has 1,024 ports (BR_MAX_PORTS)."""
+MAX_NODES = 5_000
+"""Figures of the provider are of so many; the programs of the BMCs have ports for a little more (sim.bmc.server)."""
+
+PORTS = 1_544, 10_000
+"""Ports of a switch, at least and at most: a BMC and a host take one each. More than the catalog's limit are two."""
 
 BOOT_TIMEOUT_S = 40
 """A light host is up in a second; hundreds that are turned on at once take turns."""
@@ -74,7 +77,7 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
             },
             "bmc_credentials": f"file:~/.local/state/coldaisle/{name}-hall/secrets/bmc.yaml",
         },
-        "catalog": _catalog(),
+        "catalog": _catalog(nodes),
         "facility": _facility(racks, nodes),
         "addressing": {
             "bmc": {"subnet": "100.96.0.0/16", "first": "100.96.0.11"},
@@ -86,11 +89,11 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
         },
         "hardware": {node: _delivered(at) | (delivered(node, GPUS) if serials else {}) for node, at in places.items()},
         "node_pools": {"light": _pool(places, a_rack)},
-        "fabrics": _fabrics(),
+        "fabrics": _fabrics(nodes),
     }
 
 
-def _catalog() -> dict[str, Any]:
+def _catalog(nodes: int) -> dict[str, Any]:
     common = {"vendor": "coldaisle", "source": SOURCE}
     system = {
         "description": "a host that shares its kernel, with one rail port and eight simulated GPUs",
@@ -109,10 +112,11 @@ def _catalog() -> dict[str, Any]:
             "rail0": {"rate_gbps": 10, "role": "compute", "rail": 0, "gpu": 0, "numa": 0},
         },
     }
+    ports = min(PORTS[1], max(PORTS[0], 2 * nodes + 8))
     switch = {
         "kind": "ethernet",
         "height_u": 1,
-        "ports": [{"count": 2 * MAX_NODES + 8, "rate_gbps": 10, "also_gbps": [1]}],
+        "ports": [{"count": ports, "rate_gbps": 10, "also_gbps": [1]}],
         "max_power_w": 50,
         "weight_kg": 5,
         "psus": {"count": 2, "needed": 1},
@@ -169,7 +173,7 @@ def _pool(places: dict[str, int], a_rack: int) -> dict[str, Any]:
     }
 
 
-def _fabrics() -> dict[str, Any]:
+def _fabrics(nodes: int) -> dict[str, Any]:
     switch = {"model": "hall-switch", "racks": ["r01"]}
     return {
         "compute": {
@@ -181,7 +185,7 @@ def _fabrics() -> dict[str, Any]:
             "leaf": switch | {"rack_units": [40]},
             "spine": switch | {"rack_units": [41], "count": 1},
             "uplinks_per_spine": 1,
-            "oversubscription": MAX_NODES,
+            "oversubscription": nodes,
             "mtu_bytes": 9216,
             "host_mtu_bytes": 9000,
             "roce": {"dscp": 26, "priority": 3},

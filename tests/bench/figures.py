@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from coldaisle.toolchain import site
 from coldaisle.toolchain.environment import environment
-from tests.bench import large_site
+from tests.bench import ladder, large_site
 from tests.bench.meter import Cost, NotMeasuredError, cost
 
 if TYPE_CHECKING:
@@ -122,7 +122,11 @@ def registry() -> dict[str, Callable[[], Figures]]:
     """Return every figure by its name: those above, then those of the files beside this one."""
     files = sorted(Path(__file__).parent.glob("bench_*.py"))
     more = {path.stem.removeprefix("bench_"): import_module(f"tests.bench.{path.stem}").figures for path in files}
-    return FIGURES | more
+    return FIGURES | ladder.FIGURES | more
+
+
+ONLY_BY_NAME = frozenset({"ladder_1000", "ladder_4500", "ladder_sweep"})
+"""Figures that take hours, or gigabytes of memory: a run of all figures leaves them out."""
 
 
 def _open_site(folder: Path) -> tuple[float, float]:

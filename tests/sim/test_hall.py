@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,21 @@ def test_what_a_site_does_not_have_is_said(site: SitePlan, hall_state: State) ->
         hall_kind("guest")
 
 
+def test_a_hall_of_thousands_has_as_many_bridges_as_it_needs(tmp_path: Path, hall_state: State) -> None:
+    """No bridge has more ports than Linux gives it, all are one network, and no port's name is given twice."""
+    found = open_site(spec.write(tmp_path, 1_100))
+    assert found.errors == ()
+    wires = hall_wiring(hall_plan(found.plan, hall_state, Wanted()))
+    ports = [end for link in wires.links for end in (link.a, link.b) if end.device == "oob01"]
+    assert len({port.name for port in ports}) == len(ports) == 2 + 1_100 + 2
+    on = Counter(port.bridge for port in ports)
+    assert on.keys() == {name for _, name, _ in wires.bridges} == {"br0", "br1"}
+    assert max(on.values()) <= 1_024
+    trunks = [(link.a.bridge, link.b.bridge) for link in wires.links if link.a.device == link.b.device]
+    assert trunks == [("br0", "br1")]
+
+
 def test_a_spec_of_too_many_nodes_is_refused() -> None:
-    """A bridge has no more ports."""
-    with pytest.raises(ValueError, match="1 to 768"):
-        spec.sections(769, "hall")
+    """The processes of the BMCs have no more ports."""
+    with pytest.raises(ValueError, match="1 to 5000"):
+        spec.sections(5_001, "hall")

@@ -59,13 +59,14 @@ class OnceConnector(sushy.connector.Connector):  # type: ignore[misc]  # sushy c
 
 def connector_of(access: Access, kind: type[Kind] = sushy.connector.Connector) -> Kind:
     """Return a connection to the BMC; nobody is logged in yet."""
-    return kind(
+    connector: Kind = kind(
         url_of(access),
         verify=access.ca_file or True,
         default_request_timeout=access.timeout_s,
         connect_timeout=access.timeout_s / 2,
         server_side_retries=1,
     )
+    return connector
 
 
 def url_of(access: Access) -> str:

@@ -36,7 +36,7 @@ class Service:
 
     def __init__(self, access: Access) -> None:
         """Prepare the connection; the first request logs in."""
-        self._connector = connector_of(access)
+        self._connector: sushy.connector.Connector = connector_of(access)
         self._connector.set_http_basic_auth(access.username, access.password)
 
     def close(self) -> None:
