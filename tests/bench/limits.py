@@ -19,6 +19,16 @@ from typing import Any
 
 import yaml
 
+
+class _Indented(yaml.SafeDumper):
+    """Writes lists below their key as yamllint wants them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002 - PyYAML's
+        """Indent a list in a mapping too."""
+        del indentless
+        super().increase_indent(flow, False)
+
+
 FILE = Path(__file__).with_name("limits.yaml")
 RUNS = 5
 """Runs that a mean is of, at least."""
@@ -141,7 +151,7 @@ def text_of(limits: Limits) -> str:
         name: {figure: {**asdict(each), "runs": list(each.runs)} for figure, each in figures.items()}
         for name, figures in sorted(limits.items())
     }
-    return HEAD + yaml.safe_dump(plain, sort_keys=False, width=120)
+    return HEAD + yaml.dump(plain, Dumper=_Indented, sort_keys=False, width=120)
 
 
 def machine() -> str:

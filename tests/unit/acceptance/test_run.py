@@ -113,7 +113,7 @@ def test_a_full_store_is_told_and_the_result_is_not_lost(
     run.judged(states, outputs(states))
     before = run.store.files()
     with monkeypatch.context() as disk:
-        disk.setattr("coldaisle.evidence.store.os.fsync", full)
+        disk.setattr("coldaisle.files.os.fsync", full)
         done = replace(run, when=START + timedelta(hours=1)).judged(states, outputs(states))
     assert len(done.problems) == 4
     assert "No space left" in done.problems[0]

@@ -197,7 +197,7 @@ def test_a_node_that_is_taken_out_is_drained_and_one_that_returns_is_uncordoned(
     assert node("maintain", "--why", "filters", "--drain-timeout", "60").exit_code == 0
     assert machine.drained_with == {"drain_why": "filters", "drain_timeout_s": 60}
     assert steps(site)[-1].details == {"drain": {"evicted": ["jobs/train-0"]}}
-    assert node("return", "--why", "hurry", "--who", "bob@deploy").exit_code == 3
+    assert node("return", "--why", "hurry", "--who", "bob@deploy").exit_code == 6
     assert machine.played == ["drain"]
     machine.fails = {"uncordon": "it is not ready after 900 s"}
     done = node("return", "--why", "done")
