@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from coldaisle.check import open_site
 from coldaisle.cli.app import build_app
-from coldaisle.cli.node import complete_node
 from coldaisle.cli.node_bmc import BmcRefusedError
+from coldaisle.cli.node_options import complete_node
 from coldaisle.cli.node_steps import Opened, Person, in_hand, opened
 from coldaisle.life.journal import LifeError
 from coldaisle.locks import FOLDER, InUseError, lock_all, of_pool
