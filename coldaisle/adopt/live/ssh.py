@@ -43,7 +43,7 @@ part routes; ip -json route show default 2>/dev/null
 part rules; ip -json rule show 2>/dev/null
 part ntp; cat /etc/systemd/timesyncd.conf /etc/systemd/timesyncd.conf.d/*.conf \
     /etc/chrony/chrony.conf /etc/chrony.conf 2>/dev/null | grep -E '^(NTP=|server |pool )'
-part lldp; asroot lldpctl -f json0 || networkctl lldp --json=short 2>/dev/null
+part lldp; asroot lldpctl -f json0
 part end
 """
 """Asks for each thing by itself: a program that is not there leaves its part empty."""
@@ -81,7 +81,7 @@ class SshLive:
             if answer["lldp"]:
                 neighbours[f"{name}.json"] = answer["lldp"]
             else:
-                why = "neither lldpctl nor networkctl prints any as JSON; does lldpd run, and may the user ask it?"
+                why = "lldpctl prints none as JSON; is lldpd there, does it run, and may the user ask it?"
                 untold.append(Untold("lldp", name, "its neighbours", why))
         return Taken({"ssh": devices, "lldp": neighbours}, tuple(untold))
 

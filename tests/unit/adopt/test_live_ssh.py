@@ -72,8 +72,6 @@ def test_who_does_not_answer_whole_is_named_and_the_others_count(words: Path) ->
 def test_a_host_without_neighbours_in_json_is_told(words: Path) -> None:
     """Its other facts stay, and its cables cannot be known from it."""
     words.with_name("lldpctl").write_text("#!/bin/sh\nexit 1\n")
-    words.with_name("networkctl").write_text("#!/bin/sh\nexit 1\n")
-    words.with_name("networkctl").chmod(0o755)
     words.with_name("sudo").write_text("#!/bin/sh\nexit 1\n")
     words.with_name("sudo").chmod(0o755)
     taken = SshLive(SshSource(hosts=("192.0.2.1",)), ("192.0.2.1",), ()).take()
