@@ -111,7 +111,7 @@ def test_a_gpu_from_the_failing_acceptance_back_into_service(clustered: Hall) ->
     assert any("sees 7 of 8 GPUs" in reason["what"] for reason in body["reasons"])
 
     said = node(floor, "repair", NODE, "--evidence", refusal, "--why", "RMA 4711", "--who", ALICE)
-    assert f"refused by acceptance (quick), 1 time in a row\n- {NODE} GPU 3, slot 00000000:58:00.0: " in said
+    assert f"refused by acceptance (quick), 1 time in a row\n- {NODE} GPU 3: dcgmi diag sees 7 of 8 GPUs" in said
     assert cordoned(floor, NODE)
     assert last(floor, NODE).details["drain"] == {"evicted": ["default/train-0"]}
     assert Path(refusal).name in last(floor, NODE).details["ticket"]
