@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +23,7 @@ from tests.hall_sites import Hall, hall
 from tests.programs import required
 
 HOSTS, AT_ONCE = 16, 5
-PACKAGE, OLD, NEW = "nvidia-open", "580.95.05-1", "580.105.08-1"
+PACKAGE, OLD, NEW, OTHER = "nvidia-open", "580.95.05-1", "580.105.08-1", "580.119.02-1"
 STAND_INS = Path(__file__).parent / "packages"
 """apt-get, apt-mark and dpkg-query that keep versions in files: no archive with a driver can be reached."""
 
@@ -86,10 +88,39 @@ def applied(floor: Hall) -> list[list[str]]:
     return [event["hosts"] for event in events(floor) if event["what"] == "apply"]
 
 
+def spec_of(floor: Hall, folder: Path, **site: Any) -> dict[str, Any]:  # noqa: ANN401 - of a spec
+    """Return the sections of another operator's copy of the spec, with some of its site changed."""
+    if not folder.exists():
+        shutil.copytree(floor.folder, folder)
+    sections: dict[str, Any] = yaml.safe_load((folder / "site.yaml").read_text())
+    sections["site"] |= site
+    return sections
+
+
+def refused_of(floor: Hall, folder: Path) -> str:
+    """Return what a second operator is told, whose copy of the spec plans another driver."""
+    sections = spec_of(floor, folder)
+    sections["node_pools"]["light"]["gpu"]["driver_packages"] = {PACKAGE: OTHER}
+    (folder / "site.yaml").write_text(yaml.safe_dump(sections, sort_keys=False))
+    for words in (["prepare"], ["apply", "gpu"]):
+        told = floor.run(sys.executable, "-m", "tests.hall_plays", str(folder), *words)
+    [reason] = json.loads(told.stdout.splitlines()[-1])["reasons"]["gpu-light"]
+    return str(reason)
+
+
+def maintained(floor: Hall, folder: Path, node: str) -> tuple[int, str]:
+    """Take a node of the hall into maintenance; return how that ended, and what was said."""
+    sections = spec_of(floor, folder, name=floor.plan.name)
+    (folder / "site.yaml").write_text(yaml.safe_dump(sections, sort_keys=False))
+    words = ["node", "maintain", str(folder), node, "--why", "clean the filters"]
+    done = floor.run(sys.executable, "-m", "coldaisle", *words, check=False)
+    return done.returncode, done.stderr
+
+
 @pytest.mark.drill
 @pytest.mark.timeout(1800)
-def test_a_driver_goes_through_sixteen_hosts_in_waves(pool: Hall) -> None:
-    """A closed window starts nothing, a regression stops at the canary, a second operator is refused, all end well."""
+def test_a_driver_goes_through_sixteen_hosts_in_waves(pool: Hall, tmp_path: Path) -> None:
+    """A closed window starts nothing, a regression stops at the canary, others are refused, all end well."""
     tomorrow = time.strftime("%a", time.gmtime(time.time() + 86_400)).lower()
     plan_driver(pool, NEW, wave_s=60, windows=[{"days": [tomorrow], "opens": "12:00", "closes": "12:10"}])
     reasons = pool.plays("apply", "gpu")["reasons"]["gpu-light"]
@@ -116,10 +147,13 @@ def test_a_driver_goes_through_sixteen_hosts_in_waves(pool: Hall) -> None:
     while len(applied(pool)) < 3:
         assert going.poll() is None
         time.sleep(0.2)
-    [refused] = pool.plays("apply", "gpu")["reasons"]["gpu-light"]
-    assert refused.startswith("pool-light is being changed by the play gpu-light, process")
+    at_work = "pool-light is being changed by the play gpu-light, process"
+    assert refused_of(pool, tmp_path / "other").startswith(at_work)
+    code, said = maintained(pool, tmp_path / "named", "r01-n16")
+    assert (code, f"r01-n16 stays as it is: {at_work}" in said) == (6, True), said
     assert json.loads(going.communicate()[0].splitlines()[-1])["reasons"] == {}
 
+    assert maintained(pool, tmp_path / "named", "r01-n16")[0] == 0
     assert versions(pool) == [NEW] * HOSTS
     waves = applied(pool)
     assert [len(wave) for wave in waves] == [1, 1, AT_ONCE, AT_ONCE, AT_ONCE]

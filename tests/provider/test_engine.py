@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import time
@@ -45,6 +48,7 @@ class Stack:
         self.floor.names = self.floor.names[:2]
         (root / "secret").write_text(SECRET)
         self.floor.write_inventory(secret_file=root / "secret")
+        self.inventory = self.floor.inventory
         (root / "stacks").mkdir()
         (root / "backend").mkdir()
         (root / "Pulumi.yaml").write_text(
@@ -63,8 +67,8 @@ class Stack:
             "PULUMI_HOME": str(self.root / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
-            "XDG_STATE_HOME": str(self.root / "floor" / "state"),
-            "COLDAISLE_INVENTORY": str(self.floor.inventory),
+            "XDG_STATE_HOME": str(self.floor.root / "state"),
+            "COLDAISLE_INVENTORY": str(self.inventory),
             "COLDAISLE_PLAYBOOKS": str(PLAYBOOKS),
         }
         return own | ENGINE_SETTINGS
@@ -186,6 +190,39 @@ def test_an_interrupted_run_is_finished_by_the_next(stack: Stack, number: signal
     assert code == 0, output
     assert stack.outputs()["codeDigest"] == f"c-{number}"
     assert list((stack.floor.state / "runs").iterdir()) == []
+
+
+def another_operator(stack: Stack, root: Path) -> Stack:
+    """Return the same stack in another clone, with a state of its own, whose plan has another MTU."""
+    root.mkdir()
+    for part in ("Pulumi.yaml", "stacks", "backend"):
+        (shutil.copytree if (stack.root / part).is_dir() else shutil.copy)(stack.root / part, root / part)
+    found = copy.copy(stack)
+    found.root, found.inventory = root, root / "inventory.yml"
+    found.inventory.write_text(stack.inventory.read_text().replace("9000", "4200"))
+    found.plan(hosts={name: {"hostname": name, "mtu.rail0": 4200, "varsDigest": "v2"} for name in stack.floor.names})
+    return found
+
+
+@pytest.mark.drill
+def test_of_two_conflicting_changes_at_once_one_is_made(stack: Stack, tmp_path: Path) -> None:
+    """One `up` ends as its plan says; the other fails, told what runs since when, and no host has some of both."""
+    floor, operators = stack.floor, (stack, another_operator(stack, tmp_path / "other"))
+    stack.plan(codeDigest="c-conflict")
+    floor.set("h1", "behaviour", "sleep 25")
+    runs = [floor.runs(name) for name in floor.names]
+    running = [each.start("up", "--stack", "dev", "--yes", "--skip-preview") for each in operators]
+    told = ["".join(process.communicate(timeout=300)) for process in running]
+    codes = [process.returncode for process in running]
+    winner = codes.index(0)
+    assert codes[1 - winner] != 0, told
+    assert re.search(r"h\d is being changed by the play os-train, process \d+, since 20\d\d-", told[1 - winner])
+    assert [floor.runs(name) - before for name, before in zip(floor.names, runs, strict=True)] == [1, 1]
+    mtu = (9000, 4200)[winner]
+    assert [floor.seen(name) for name in floor.names] == [{"hostname": name, "mtu.rail0": mtu} for name in floor.names]
+    floor.set("h1", "behaviour", "")
+    code, output = stack.pulumi("up", "--yes", "--skip-preview", "--refresh")
+    assert code == 0, output
 
 
 def test_no_secret_is_left_anywhere(stack: Stack) -> None:
