@@ -10,19 +10,13 @@ description:
   - A fact that cannot be read is listed with its reason and does not fail the task.
   - Runs on the deploy host, with lightkube there.
 options:
-  name:
-    description: Name of the node.
-    type: str
-    required: true
-  kubeconfig:
-    description: Where the kubeconfig is read from, C(file:PATH) or C(env:NAME).
-    type: str
-    required: true
   facts:
     description: Names of the facts, C(label.KEY), C(taints), C(node_ready) and C(kubelet_serving).
     type: list
     elements: str
     required: true
+extends_documentation_fragment:
+  - coldaisle.site.cluster_node
 author:
   - The Coldaisle authors
 """
