@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OLD, NEW, BETTER = "570.86.15", "580.95.05", "580.105.08"
 """Versions of a trial; they are names, and nothing of theirs is meant."""
 
-CALM_AFTER, LAST_UP, REPAIR_AFTER = 5, 14, 2
+CALM_AFTER, LAST_UP, REPAIR_AFTER = 5, 24, 2
 """So many times `up` runs until nothing goes wrong any more, at most, and until the operator repairs what is broken."""
 
 PAUSE_S = 1800.0
