@@ -79,18 +79,24 @@ def _below(resources: Mapping[str, Json], collection: str) -> Iterator[dict[str,
 
 
 def _system(address: str, path: str, system: dict[str, Json], into: Collector) -> None:
-    host = text_of(system.get("HostName"))
     into.add(
         "bmc",
         address,
         path,
-        manufacturer=text_of(system.get("Manufacturer")),
-        model=text_of(system.get("Model")),
-        serial=serial_of(system.get("SerialNumber")),
-        hostname=host.lower().partition(".")[0] if host else None,
-        bios_version=text_of(system.get("BiosVersion")),
+        **_machine(system, text_of(system.get("HostName"))),
         firmware={"UEFI": "uefi", "Legacy": "bios"}.get(str(at(system, "Boot", "BootSourceOverrideMode"))),
     )
+
+
+def _machine(system: dict[str, Json], host: str | None) -> dict[str, Value | None]:
+    """Return what a system resource says that the machine is, and the name that its host has told the BMC."""
+    return {
+        "manufacturer": text_of(system.get("Manufacturer")),
+        "model": text_of(system.get("Model")),
+        "serial": serial_of(system.get("SerialNumber")),
+        "bios_version": text_of(system.get("BiosVersion")),
+        "hostname": host.lower().partition(".")[0] if host else None,
+    }
 
 
 def _manager_port(address: str, path: str, port: dict[str, Json], into: Collector) -> None:
@@ -107,16 +113,11 @@ def _whole(value: Json, path: str, into: Collector) -> None:
     if address is None or not isinstance(parts, dict):
         return
     system = next(maps(parts.get("system")), {})
-    host = text_of(at(value, "hostname"))
     into.add(
         "bmc",
         address,
         path,
-        manufacturer=text_of(system.get("Manufacturer")),
-        model=text_of(system.get("Model")),
-        serial=serial_of(system.get("SerialNumber")),
-        bios_version=text_of(system.get("BiosVersion")),
-        hostname=host.lower().partition(".")[0] if host else None,
+        **_machine(system, text_of(at(value, "hostname"))),
         firmware=text_of(at(value, "boot_mode")),
         bmc_protocol="redfish",
         kind="node" if parts.get("gpus") else None,
