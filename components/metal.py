@@ -49,7 +49,7 @@ class BringUp(ComponentResource):
         """
         Run the plays of `plan`; the provider renders their inventory from `site`, and undoes or forgets them.
 
-        With `adopt` a play whose hosts are as planned already is imported and not run; another one is refused.
+        With `adopt` every play is imported; it runs on those of its hosts that are not as planned already.
         """
         super().__init__("coldaisle:metal:BringUp", name, {"plays": len(plan.plays)}, opts)
         inputs = play_inputs(plan, str(site), on_delete)

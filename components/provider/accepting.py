@@ -33,7 +33,7 @@ from components.provider.outcome import NotAccepted, RunResult
 from components.provider.reading import Reading
 from components.provider.repair import take_out
 from components.provider.site import SiteProblemError, site_folder, spec_stamp
-from components.provider.work import ACCEPT
+from components.provider.work import ACCEPT, SHOWN_HOSTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 
 IDENTITY = frozenset({"gpu-state", "gpu-list"})
 """Tests that tell serials and slots, so that a part can be named by them: they go with every choice of tests."""
-
-SHOWN_HOSTS = 4
-"""Hosts whose reason a line of a preview names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +103,19 @@ class Accepting:
     def standings(self, work: Work, hosts: list[str]) -> dict[str, Standing]:
         """Return where hosts stand by their evidence; hosts that the plan has no more are left out."""
         ground = ground_of(work.play.site)
-        bodies = bodies_of(ground.store)
-        wanted = _wanted(ground, [host for host in hosts if any(node.name == host for node in ground.plan.nodes)])
-        return {host: standing(bodies.get(host, ()), each, ACCEPTED) for host, each in wanted.items()}
+        return _standings(ground, bodies_of(ground.store), hosts)
 
     def foreseen(self, work: Work, hosts: list[str]) -> str:
         """Return which of the hosts would be tested, why, and about how long that takes side by side."""
-        known = self.standings(work, hosts)
+        ground = ground_of(work.play.site)
+        kept_of = bodies_of(ground.store)
+        known = _standings(ground, kept_of, hosts)
         due = [host for host in hosts if known[host].kind == "due"]
         if not due:
             return f"none of {len(hosts)} hosts is to be tested: their evidence is current, or they are given up"
-        ground = ground_of(work.play.site)
         policy = ground.pool_of(due[0])
         selection = Selection(phase=policy.phase, domains=_domains(policy), nodes=frozenset(due))
-        took = measured(body for bodies in bodies_of(ground.store).values() for body in bodies[-1:])
+        took = measured(body for bodies in kept_of.values() for body in bodies[-1:])
         minutes = expected_s(plan_steps(ground.plan, ground.floors, selection), FORKS, took) / 60
         why = "; ".join(f"{host}: {known[host].why}" for host in due[:SHOWN_HOSTS])
         return f"tests {len(due)} hosts, phase {policy.phase}, about {max(1, round(minutes))} min side by side ({why})"
@@ -181,6 +177,15 @@ class Accepting:
         if work.stopped:
             return result, None
         return result, await asyncio.to_thread(judging.judged, steps, outputs)
+
+
+def _standings(
+    ground: Ground, bodies: Mapping[str, Sequence[Mapping[str, Any]]], hosts: Sequence[str]
+) -> dict[str, Standing]:
+    """Return where hosts of the plan stand by the bodies of their evidence."""
+    planned = {node.name for node in ground.plan.nodes}
+    wanted = _wanted(ground, [host for host in hosts if host in planned])
+    return {host: standing(bodies.get(host, ()), each, ACCEPTED) for host, each in wanted.items()}
 
 
 def _wanted(ground: Ground, hosts: Sequence[str]) -> dict[str, Wanted]:

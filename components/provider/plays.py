@@ -23,15 +23,12 @@ from components.provider.reading import Reader, Reading
 from components.provider.run import Runner
 from components.provider.site import Site, SiteProblemError, open_site, playbooks_dir
 from components.provider.unread import remember_unread, unread
-from components.provider.work import ACCEPT, Say, Shared, Telemetry, Tester, Work, seen_now, told_now
+from components.provider.work import ACCEPT, SHOWN_HOSTS, Say, Shared, Telemetry, Tester, Work, seen_now, told_now
 
 if TYPE_CHECKING:
     from components.provider.outcome import Trouble
 
 Properties = dict[str, Any]
-
-SHOWN_HOSTS = 4
-"""Hosts that a line of a preview names; the detailed difference names all of them."""
 
 
 class InitFailedError(Exception):

@@ -37,6 +37,9 @@ _ARGUMENT_CHECK = "Validating arguments against arg spec"
 ACCEPT = "accept"
 """The playbook that tests hosts; what it makes true is told by signed evidence, and not by the hosts."""
 
+SHOWN_HOSTS = 4
+"""Hosts that a line of a preview names; the detailed difference names all of them."""
+
 Limits = tuple[int, int]
 """Hosts that are worked on at once, and the longest time of a run in seconds."""
 
