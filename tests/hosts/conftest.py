@@ -27,6 +27,6 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settled]:
         for role in ROLES:
             found.bare[role] = (*found.run_role(role, found.facts[role], check=True), found.read(found.facts[role]))
         for role in ROLES:
-            _changed, results = found.run_role(role, found.facts[role])
-            assert not [result["msg"] for result in results if result.get("failed")], role
+            _changed, result = found.run_role(role, found.facts[role])
+            assert not result.get("failed"), (role, result["msg"])
         yield found

@@ -27,7 +27,7 @@ class Settled:
     def __init__(self, host: Host, variables: Json) -> None:
         """Keep host and variables."""
         self.host, self.variables = host, variables
-        self.bare: dict[str, tuple[set[str], list[Json], Mapping[str, object]]] = {}
+        self.bare: dict[str, tuple[set[str], Json, Mapping[str, object]]] = {}
         self.facts: dict[str, Json] = {role: variables[f"{role}_facts"] for role in ROLES}
         self.facts["others"] = {row.fact: row.planned for row in OTHERS}
 
@@ -41,16 +41,11 @@ class Settled:
         answers = compare(facts, said["facts"], said["errors"])
         return {name: answer for name, answer in answers.items() if isinstance(answer, Drifted | CouldNotTell)}
 
-    def run_role(self, role: str, facts: Json, *, check: bool = False) -> tuple[set[str], list[Json]]:
-        """Run what a role runs, and return the facts and records that it calls changed, and each task's result."""
-        links = {"links": self.variables["os_links"]}
-        results = []
-        users = {name: value for name, value in facts.items() if name.startswith("user.")}
-        if users:
-            results.append(self.host.program("settle", {"facts": users, **links}, check=check))
+    def run_role(self, role: str, facts: Json, *, check: bool = False) -> tuple[set[str], Json]:
+        """Run what a role runs, and return the facts and records that it calls changed, and its task's result."""
+        params = {"facts": facts, "links": self.variables["os_links"]}
         if (record := f"files.{role}") in facts:
-            written = {"files": self.variables[f"{role}_files"], "record": {"name": role, "digest": facts[record]}}
-            results.append(self.host.program("files", written, check=check))
-        results.append(self.host.program("settle", {"facts": facts, **links}, check=check))
-        changed = {change["fact"] for result in results for change in result.get("changes", [])}
-        return changed | ({f"files.{role}"} if any(it.get("paths") for it in results) else set()), results
+            params |= {"files": self.variables[f"{role}_files"], "record": {"name": role, "digest": facts[record]}}
+        result = self.host.program("set_up" if record in facts else "settle", params, check=check)
+        changed = {change["fact"] for change in result.get("changes", [])}
+        return changed | ({record} if result.get("paths") else set()), result

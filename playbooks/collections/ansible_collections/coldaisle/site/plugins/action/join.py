@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HostAction
+from ansible_collections.coldaisle.site.plugins.plugin_utils.options import FILES
 
 
 class ActionModule(HostAction):
@@ -15,4 +16,5 @@ class ActionModule(HostAction):
         "kubeconfig": {"type": "dict", "required": True},
         "token": {"type": "str", "required": True, "no_log": True},
         "timeout_s": {"type": "float", "default": 90.0},
+        "files": {**FILES, "default": []},
     }

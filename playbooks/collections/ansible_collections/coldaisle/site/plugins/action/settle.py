@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HostAction
+from ansible_collections.coldaisle.site.plugins.plugin_utils.options import LINKS
 
 
 class ActionModule(HostAction):
@@ -13,5 +14,5 @@ class ActionModule(HostAction):
     PROGRAM = "settle"
     OPTIONS: ClassVar[dict[str, Any]] = {
         "facts": {"type": "dict", "required": True},
-        "links": {"type": "list", "elements": "dict", "default": []},
+        "links": LINKS,
     }

@@ -27,11 +27,23 @@ NOT_UP_LOOK = (
 
 ASK = (
     "ip -o link 2>/dev/null; "
-    "for each in machine_uuid:product_uuid machine_serial:product_serial; do "
-    'echo "$each $(cat "/sys/class/dmi/id/${each##*:}" 2>/dev/null)"; done; '
-    'echo "disk: $(cat /etc/machine-id 2>/dev/null)"; echo "name: $(hostname 2>/dev/null)"'
+    'tell() { said=; read -r said 2>/dev/null < "$2"; echo "$1 $said"; }; '
+    "tell machine_uuid /sys/class/dmi/id/product_uuid; tell machine_serial /sys/class/dmi/id/product_serial; "
+    "tell disk: /etc/machine-id; tell name: /proc/sys/kernel/hostname"
 )
-"""What is asked: any host can answer it. It says which ports it has, and whose it is by its firmware, disk and name."""
+"""
+What is asked: any host can answer it. It says which ports it has, and whose it is by its firmware, disk and name. Its
+shell reads all but the ports by itself, since each play asks this of each host.
+"""
+
+ATTEMPT_S = 5
+"""
+How long one attempt to connect takes while a host boots. Its kernel sends a SYN again after 1, 3, 7, 15 s, so that a
+longer attempt would find a host seconds after it came up.
+"""
+
+SLOW = "banner exchange"
+"""Word of SSH where a host took the connection, and needs longer to say more."""
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no types
@@ -51,6 +63,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
         result: dict[str, Any] = super().run(tmp, task_vars)
         _checked, params = self.validate_argument_spec(argument_spec=self.OPTIONS)
         started = time.monotonic()
+        self._attempt_briefly()
         while True:
             why, said = self._asked()
             waited_s = round(time.monotonic() - started, 1)
@@ -68,6 +81,12 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
                 return result | {"failed": True, "msg": f"not up after {waited_s:g} s: {why} (look at {look})"}
             time.sleep(params["interval_s"])
 
+    def _attempt_briefly(self) -> None:
+        """Let one attempt to connect be short, and tried again here alone; the tasks after this one have the play's."""
+        self._patience_s = self._connection.get_option("timeout")
+        self._connection.set_option("timeout", min(ATTEMPT_S, self._patience_s))
+        self._connection.set_option("reconnection_retries", 0)
+
     def _stranger(self, params: dict[str, Any], said: str, task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return why this is not the planned host; empty where it is, as far as it says."""
         found = another_machine(params["macs"], said) or another_system(params["machine"], said)
@@ -81,6 +100,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             done = self._low_level_execute_command(ASK, sudoable=False)  # no terminal: some hosts have none
         except AnsibleConnectionFailure as error:
             self._connection.reset()
+            if SLOW in str(error):
+                self._connection.set_option("timeout", self._patience_s)
             return " ".join(str(error).split()), ""
         why = None if done["rc"] == 0 else f"a command ended with {done['rc']}: {done['stderr'].strip()}"
         return why, done["stdout"]

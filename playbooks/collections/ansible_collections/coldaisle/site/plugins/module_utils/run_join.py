@@ -6,9 +6,11 @@ import json
 import os
 from pathlib import Path
 
+from ansible_collections.coldaisle.site.plugins.module_utils import run_files
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, wait_until
 from ansible_collections.coldaisle.site.plugins.module_utils.host import run as run_command
 from ansible_collections.coldaisle.site.plugins.module_utils.services import is_active, unit_state
+from ansible_collections.coldaisle.site.plugins.module_utils.steps import in_turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,11 @@ LAST_LINES = 8
 
 
 def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
-    """Join, or see that the host is a member."""
+    """Write the settings of the runtime and the kubelet, and join, or see that the host is a member."""
+    return in_turn(lambda: run_files.run({"files": params["files"]}, check=check), lambda: _member(params, check=check))
+
+
+def _member(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     member, running, left = KUBECONFIG.exists(), is_active("kubelet"), BOOTSTRAP.exists()
     result = {"changed": not (member and running) or left, "joined": not member}
     if not result["changed"] or check:

@@ -20,6 +20,11 @@ options:
     description: The bootstrap token.
     type: str
     required: true
+  files:
+    description: Settings to write before it, as of M(coldaisle.site.files).
+    type: list
+    elements: dict
+    default: []
   timeout_s:
     description: How long the join may take.
     type: float
