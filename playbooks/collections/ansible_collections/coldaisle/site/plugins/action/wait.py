@@ -38,12 +38,12 @@ shell reads all but the ports by itself, since each play asks this of each host.
 
 ATTEMPT_S = 5
 """
-How long one attempt to connect takes while a host boots. Its kernel sends a SYN again after 1, 3, 7, 15 s, so that a
-longer attempt would find a host seconds after it came up.
+How long one attempt to connect takes once a host was found off. The kernel sends a SYN again after 1, 3, 7, 15 s, so
+that a longer attempt would find a host seconds after it came up.
 """
 
 SLOW = "banner exchange"
-"""Word of SSH where a host took the connection, and needs longer to say more."""
+"""Words of SSH where a host took the connection, and needs longer to say more."""
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no types
@@ -60,21 +60,22 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Ask until there is an answer; check mode asks once, since nothing was turned on."""
+        task_vars = task_vars or {}
         result: dict[str, Any] = super().run(tmp, task_vars)
         _checked, params = self.validate_argument_spec(argument_spec=self.OPTIONS)
         started = time.monotonic()
-        self._attempt_briefly()
         while True:
             why, said = self._asked()
             waited_s = round(time.monotonic() - started, 1)
             if why is None:
-                stranger = self._stranger(params, said, task_vars or {})
+                stranger = self._stranger(params, said, task_vars)
                 return result | {"changed": False, "up": True, "waited_s": waited_s} | stranger
             if self._task.check_mode:
-                return result | {"changed": False, "up": False, "why": why}
+                msg = f"{task_vars['inventory_hostname']} is not up: a run would wait for it and then settle it ({why})"
+                return result | {"changed": False, "up": False, "why": why, "msg": msg}
             if any(sign in why for sign in LASTING_SIGNS):
                 look = "the site's known_hosts and the machine's own host key: was it installed anew?"
-                what = f"another host key than before{whose_key(why, task_vars or {})}"
+                what = f"another host key than before{whose_key(why, task_vars)}"
                 return result | {"failed": True, "msg": f"{what}: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
                 look = NOT_UP_LOOK
@@ -82,9 +83,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             time.sleep(params["interval_s"])
 
     def _attempt_briefly(self) -> None:
-        """Let one attempt to connect be short, and tried again here alone; the tasks after this one have the play's."""
-        self._patience_s = self._connection.get_option("timeout")
-        self._connection.set_option("timeout", min(ATTEMPT_S, self._patience_s))
+        """Let the next attempts of this task be short, and none be tried again below us: we do."""
+        self._connection.set_option("timeout", min(ATTEMPT_S, self._connection.get_option("timeout")))
         self._connection.set_option("reconnection_retries", 0)
 
     def _stranger(self, params: dict[str, Any], said: str, task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -100,8 +100,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             done = self._low_level_execute_command(ASK, sudoable=False)  # no terminal: some hosts have none
         except AnsibleConnectionFailure as error:
             self._connection.reset()
-            if SLOW in str(error):
-                self._connection.set_option("timeout", self._patience_s)
+            if SLOW not in str(error):
+                self._attempt_briefly()
             return " ".join(str(error).split()), ""
         why = None if done["rc"] == 0 else f"a command ended with {done['rc']}: {done['stderr'].strip()}"
         return why, done["stdout"]
