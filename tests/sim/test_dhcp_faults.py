@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,11 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.coldaisle.site.plugins.module_utils import dhcp_facts
 from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
 
 from coldaisle.check import open_site
+from coldaisle.cli.playbook import environment
 from coldaisle.plan.model import NodePlan, ProvisioningPlan, SitePlan
+from coldaisle.render.ansible import inventory
 from sim.dhcp_faults import flood_command, rogue_command
 from sim.install import guest, provisioner
 from sim.install.place import Lab
@@ -155,6 +159,38 @@ def test_a_rogue_dhcp_server_stops_the_play_before_a_node_boots(rogue: Segment) 
     assert f"{name} is {seen}, planned none (look at the switches' tables of MAC addresses" in said["msg"]
     first = next(play for play in rogue.plan.plays if rogue.node.name in play.facts)
     assert "pxe" in first.after
+
+
+SSH = """#!/bin/sh
+for word; do :; done
+case " $* " in
+  *" {provisioner} "*) exec sh -c "$word" ;;
+  *) echo "ssh: connect to host: No route to host" >&2; exit 255 ;;
+esac
+"""
+"""Stands in for ssh: the provisioner is the network namespace that this runs in, and every other host is off."""
+
+
+def test_a_host_that_does_not_come_up_is_told_with_the_rogue_that_answers(rogue: Segment, tmp_path: Path) -> None:
+    """When a node's time is over the provisioner is asked, and the failure names the server and where its cable is."""
+    ssh, hosts = tmp_path / "ssh", tmp_path / "hosts.yaml"
+    ssh.write_text(SSH.format(provisioner=rogue.provisioning.host_address.partition("/")[0]))
+    ssh.chmod(0o755)
+    hosts.write_text(yaml.safe_dump(inventory(rogue.plan)))
+    python = {"ansible_python_interpreter": sys.executable}
+    variables = json.dumps(python | {"up_timeout_s": 0, "ansible_ssh_executable": str(ssh)})
+    words = ["-i", str(hosts), "-l", rogue.node.name, "-e", variables, str(ROOT / "playbooks/os.yml")]
+    done = subprocess.run(
+        ["nsenter", f"--net=/run/netns/{rogue.lab.inside}", "ansible-playbook", *words],
+        cwd=tmp_path,
+        env=environment(tmp_path / "sockets"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"another DHCP server answers on the network that it boots from, 198.51.100.66 ({ROGUE_MAC})" in done.stdout
+    assert "No route to host (look at the switches' tables of MAC addresses" in done.stdout
 
 
 def test_the_plans_own_server_is_no_rogue(segment: Segment) -> None:
