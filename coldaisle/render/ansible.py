@@ -293,6 +293,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan, *, unaccepted: bool) -> Var
     cluster = plan.cluster
     if cluster is None:
         return {}
+    offers = dict(next(pool for pool in plan.pools if pool.name == node.pool).offers)
     return {
         "kubernetes_files": [
             file.as_dict() for file in host_files.kubernetes_files(node, cluster, unaccepted=unaccepted)
@@ -301,7 +302,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan, *, unaccepted: bool) -> Var
         "kubernetes_node_name": node.name,
         "kubernetes_node_address": bare_address(node.management_address),
         "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
-        "drain_node": {"name": node.name, "kubeconfig": cluster.kubeconfig},
+        "drain_node": {"name": node.name, "kubeconfig": cluster.kubeconfig, **({"offers": offers} if offers else {})},
         "kubernetes_kubeconfig": cluster.kubeconfig,
         "kubernetes_bootstrap_token": cluster.bootstrap_token,
     }
