@@ -9,6 +9,7 @@ from typing import Any, Literal
 from coldaisle.plan.model import SitePlan
 from sim.fabric import PROCESSES, switch_names
 from sim.fault_records import active_faults
+from sim.fault_standing import standing
 from sim.processes import ProcessGroups
 from sim.state import State
 
@@ -82,7 +83,7 @@ def _bmcs(plan: SitePlan, state: State, running: set[str]) -> Iterator[Endpoint]
 def _machines(plan: SitePlan, state: State, running: set[str]) -> Iterator[Endpoint]:
     for node in plan.nodes:
         address = node.management_address.split("/")[0]
-        faults = tuple(name for name in active_faults(state, node.name) if not name.startswith("bmc-"))
+        faults = tuple(name for name in standing(state, node) if not name.startswith("bmc-"))
         yield Endpoint(
             name=node.name,
             kind="guest" if node.boot == "network" else "light host",

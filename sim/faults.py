@@ -17,6 +17,7 @@ from sim.dhcp_faults import answer_dhcp, ask_forever, end_answers, end_asking
 from sim.errors import SimError
 from sim.fault_lines import stamped
 from sim.fault_records import active_faults, forget_fault, record_fault
+from sim.fault_standing import planned_device, planned_mtu, ssh
 from sim.hall.plan import hall_wiring
 from sim.identity_faults import copy_disk, need_other, restore_disk
 from sim.machines import Machine, hardware_record
@@ -161,33 +162,23 @@ def _write_both(target: Target, options: Options) -> None:
 
 
 # -- drift by hand ----------------------------------------------------------------------------------------------
-def _ssh(target: Target, command: str) -> None:
-    """Run a command on the host as its administrator would."""
-    options = ["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
-    options += ["-o", "LogLevel=ERROR", "-o", "ConnectTimeout=10"]
-    address = target.node.management_address.split("/")[0]
-    run([find("ssh", "openssh-client"), *options, "-i", target.state.ssh_key, f"root@{address}", command])
-
-
 def _drift_mtu(target: Target, options: Options) -> None:
-    _ssh(target, f"ip link set {options.get('port', 'rail0')} mtu {options.get('mtu_bytes', 1500)}")
+    command = f"ip link set {options.get('port', 'rail0')} mtu {options.get('mtu_bytes', 1500)}"
+    ssh(target.state, target.node, command)
 
 
 def _repair_mtu(target: Target, options: Options) -> None:
-    port = str(options.get("port", "rail0"))
-    planned = next(nic.mtu_bytes for nic in target.node.nics if nic.name == port)
-    _ssh(target, f"ip link set {port} mtu {planned}")
+    command = f"ip link set {options.get('port', 'rail0')} mtu {planned_mtu(target.node, options)}"
+    ssh(target.state, target.node, command)
 
 
 def _drift_boot_order(target: Target, _: Options) -> None:
     """Set the boot override to the device that the plan does not want first, at the BMC itself."""
-    wanted = target.node.bmc.boot_order[0] if target.node.bmc and target.node.bmc.boot_order else "disk"
-    _write_boot(target, "Hdd" if wanted == "pxe" else "Pxe")
+    _write_boot(target, "Hdd" if planned_device(target.node) == "Pxe" else "Pxe")
 
 
 def _repair_boot_order(target: Target, _: Options) -> None:
-    wanted = target.node.bmc.boot_order[0] if target.node.bmc and target.node.bmc.boot_order else "disk"
-    _write_boot(target, "Pxe" if wanted == "pxe" else "Hdd")
+    _write_boot(target, planned_device(target.node))
 
 
 def _write_boot(target: Target, device: str) -> None:

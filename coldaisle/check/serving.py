@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 from coldaisle.check.finding import Finding, finding
 from coldaisle.plan.engines import VLLM_IMAGE, VLLM_METRICS, VLLM_QUEUE, right_metric, version_numbers
-from coldaisle.plan.gpu_stack import rdma_modes
+from coldaisle.plan.gpu_stack import GPU_RESOURCE, rdma_modes
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import NodePlan, SitePlan
     from coldaisle.spec import SiteSpec
     from coldaisle.spec.serving import EndpointSpec, ScalingSpec
+
+_OFFERED_BY_MIG = {"single": "parts of GPUs, as if each were whole", "mixed": "only the GPUs that are not divided"}
+"""What NVIDIA's device plugin counts by its MIG strategy: docs.nvidia.com, "MIG Support in Kubernetes"."""
 
 Check = Callable[["SiteSpec", "SitePlan"], Iterator[Finding]]
 
@@ -143,6 +146,22 @@ def check_gpus_for_all_replicas(spec: SiteSpec, plan: SitePlan) -> Iterator[Find
             )
 
 
+def check_whole_gpus(spec: SiteSpec, _plan: SitePlan) -> Iterator[Finding]:
+    """Endpoints ask for whole GPUs, and every GPU is counted as one: what MIG divides is not there for them (G1)."""
+    strategy = spec.gpu.gpu_operator.mig_strategy if spec.gpu else "none"
+    asking = [endpoint.name for _index, endpoint in _endpoints(spec)]
+    if strategy != "none" and asking:
+        yield finding(
+            spec,
+            ("gpu", "gpu_operator", "mig_strategy"),
+            "gpus-may-be-divided",
+            what=f"endpoint {asking[0]} asks for whole GPUs, and MIG may have divided some of those that are counted",
+            have=f"mig_strategy {strategy}; {GPU_RESOURCE} then has {_OFFERED_BY_MIG[strategy]}",
+            fix="set mig_strategy to none, or keep the label nvidia.com/mig.config of serving nodes at all-disabled",
+            severity="warning",
+        )
+
+
 def _serving_nodes(plan: SitePlan) -> list[NodePlan]:
     serving = {pool.name for pool in plan.pools if pool.role == "serving"}
     return [node for node in plan.nodes if node.pool in serving]
@@ -236,6 +255,7 @@ SERVING_CHECKS: tuple[Check, ...] = (
     check_driver_version,
     check_replica_fits_a_node,
     check_gpus_for_all_replicas,
+    check_whole_gpus,
     check_shared_memory,
     check_one_owner_of_replicas,
     check_bounds,

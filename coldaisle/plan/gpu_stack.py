@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
     from coldaisle.spec import SiteSpec
     from coldaisle.spec.cluster import GpuOperatorSpec, NetworkOperatorSpec
+    from coldaisle.spec.node_pools import PoolSpec
 
 MELLANOX_VENDOR = "15b3"
 """PCI vendor of the NICs that the Network Operator serves."""
+
+NVIDIA, GPU_RESOURCE = "NVIDIA", "nvidia.com/gpu"
+"""A vendor as the catalog has it, and what its device plugin offers whole GPUs as."""
 
 RDMA_VF_RESOURCE = "rdma_vf"
 RDMA_SHARED_RESOURCE = "rdma_shared"
@@ -51,6 +55,24 @@ def rdma_modes(spec: SiteSpec) -> frozenset[str]:
 def rdma_resource(spec: SiteSpec) -> str:
     """Return the extended resource that a pod asks for to get an RDMA device."""
     return f"nvidia.com/{RDMA_VF_RESOURCE}" if _has_vfs(spec) else f"rdma/{RDMA_SHARED_RESOURCE}"
+
+
+def offered(spec: SiteSpec, pool: PoolSpec) -> dict[str, int]:
+    """
+    Return the extended resources, with the least number of each, that a node of a pool offers beside the operators.
+
+    All GPUs, where none is divided (MIG): then some are parts. Of RDMA devices one, since the plugins count pods that
+    may share a port, or virtual functions of one vendor; that every function is there is held on the host.
+    """
+    if spec.cluster is None or spec.gpu is None:
+        return {}
+    found = {}
+    gpus = spec.catalog.systems[pool.system].gpus
+    if gpus and spec.catalog.gpus[gpus.model].vendor == NVIDIA and spec.gpu.gpu_operator.mig_strategy == "none":
+        found[GPU_RESOURCE] = gpus.count
+    if pool.rdma and spec.gpu.network_operator and (pool.rdma.vfs_per_port > 0 or not _has_vfs(spec)):
+        found[rdma_resource(spec)] = 1
+    return found
 
 
 def _has_vfs(spec: SiteSpec) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from coldaisle.plan.gpu_stack import offered
 from coldaisle.plan.host_settings import plan_gpu, plan_os, plan_rdma
 from coldaisle.plan.install import plan_install
 from coldaisle.plan.model import (
@@ -60,6 +61,7 @@ def _plan_pool(spec: SiteSpec, name: str, nodes: tuple[NodePlan, ...], fabrics: 
         firmware=tuple(FirmwarePlan(**dict(item)) for item in pool.firmware),
         rollout=plan_rollout(pool.rollout, spec),
         acceptance=_acceptance(pool),
+        offers=offered(spec, pool),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from coldaisle.plan.acceptance import ACCEPT, accept_play
 from coldaisle.plan.host_facts import gpu_facts, os_facts, rdma_facts
 from coldaisle.plan.kubelet import digest, kubelet_config_text
-from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, SitePlan, SwitchPlan
+from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
 from coldaisle.spec.journal import LIFE, UNTOUCHED
 
 DEFAULT_MTU_BYTES = 1500
@@ -117,12 +117,20 @@ def _pxe_play(plan: SitePlan) -> Iterator[PlayPlan]:
     if provisioning is None:
         return
     facts: dict[str, str | int | bool] = {"service.coldaisle-dnsmasq": "active", "service.nginx": "active"}
-    # Behind a router that relays there is another network than the provisioner's, which it cannot ask.
-    facts |= {} if provisioning.relayed else {f"foreign_dhcp.{provisioning.interface}": "none"}
+    facts |= {name: "none" for name in [foreign_dhcp_fact(provisioning)] if name}
     facts |= {f"boot.{node.name}": "allowed" for node in plan.nodes if node.boot == "network"}
     for image in provisioning.images:
         facts |= {f"image.{image.name}.{file}": sha256 for file, sha256 in sorted(image.sha256.items())}
     yield PlayPlan(name="pxe", playbook="pxe", facts={provisioning.host: facts}, after=())
+
+
+def foreign_dhcp_fact(provisioning: ProvisioningPlan) -> str | None:
+    """
+    Return the provisioner's fact of other DHCP servers on the nodes' network; None where it cannot ask there.
+
+    Behind a router that relays there is another network than the provisioner's.
+    """
+    return None if provisioning.relayed else f"foreign_dhcp.{provisioning.interface}"
 
 
 def _bmc_facts(_plan: SitePlan, _pool: PoolPlan, node: NodePlan) -> Facts:

@@ -28,7 +28,7 @@ from coldaisle.plan.model import (
     SitePlan,
     SwitchPlan,
 )
-from coldaisle.plan.plays import API_SYSTEMS, VERBS, host_facts, plan_plays
+from coldaisle.plan.plays import API_SYSTEMS, VERBS, foreign_dhcp_fact, host_facts, plan_plays
 from coldaisle.plan.rollout import shared_of
 from coldaisle.render import boot, host_files
 from coldaisle.render.files import HostFile, bare_address, files_digest
@@ -190,6 +190,7 @@ def _node_vars(plan: SitePlan, node: NodePlan) -> Vars:
     facts = {verb: {**found, **record_facts(verb, written)} for verb, found in host_facts(plan, node).items()}
     found = _connection_vars(plan, node.management_address) | _bmc_vars(node, pool) | _os_vars(node, pool)
     found |= {"up_disk_records": str(state_dir(plan.name) / "disks")} if _has_own_disk(plan, node, pool) else {}
+    found |= {"up_provisioner": asked} if (asked := _asked_when_late(plan.provisioning)) else {}
     found |= {f"{verb}_facts": dict(facts[verb]) for verb in VERBS if verb in facts and verb != "verify"}
     found |= {f"{verb}_files": [file.as_dict() for file in files] for verb, files in written.items()}
     found |= _kubernetes_vars(plan, node, unaccepted=pool.acceptance is not None)
@@ -247,6 +248,12 @@ def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
     }
 
 
+def _asked_when_late(provisioning: ProvisioningPlan | None) -> Vars:
+    """Return who is asked, and for what, when a node does not come up in time; nothing where nobody can tell."""
+    name = foreign_dhcp_fact(provisioning) if provisioning else None
+    return {"address": bare_address(provisioning.host_address), "fact": name} if provisioning and name else {}
+
+
 def _has_own_disk(plan: SitePlan, node: NodePlan, pool: PoolPlan) -> bool:
     """Tell whether a node boots from its own disk: a root in memory may have a new machine id at every boot."""
     images = plan.provisioning.images if plan.provisioning else ()
@@ -286,6 +293,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan, *, unaccepted: bool) -> Var
     cluster = plan.cluster
     if cluster is None:
         return {}
+    offers = dict(next(pool for pool in plan.pools if pool.name == node.pool).offers)
     return {
         "kubernetes_files": [
             file.as_dict() for file in host_files.kubernetes_files(node, cluster, unaccepted=unaccepted)
@@ -294,7 +302,7 @@ def _kubernetes_vars(plan: SitePlan, node: NodePlan, *, unaccepted: bool) -> Var
         "kubernetes_node_name": node.name,
         "kubernetes_node_address": bare_address(node.management_address),
         "read_node_access": {"name": node.name, "kubeconfig": cluster.kubeconfig},
-        "drain_node": {"name": node.name, "kubeconfig": cluster.kubeconfig},
+        "drain_node": {"name": node.name, "kubeconfig": cluster.kubeconfig, **({"offers": offers} if offers else {})},
         "kubernetes_kubeconfig": cluster.kubeconfig,
         "kubernetes_bootstrap_token": cluster.bootstrap_token,
     }

@@ -1,8 +1,9 @@
 """
 Partitions for debian-installer, in the words of its recipes.
 
-A disk boots in either firmware mode: it has a partition for GRUB (BIOS) and one for EFI, and then the root or what
-holds it. Sizes are minimum, priority and maximum in megabytes, -1 for all that is left.
+A recipe fits either firmware mode: a disk has a partition for GRUB (BIOS) and one for EFI, and then the root or what
+holds it. In BIOS mode EFI's stays empty and of no type of its own: method{ efi } makes it in EFI mode alone, and
+$bootable{ } does nothing on GPT. Sizes are minimum, priority and maximum in megabytes, -1 for all that is left.
 """
 
 from __future__ import annotations

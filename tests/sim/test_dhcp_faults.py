@@ -11,18 +11,24 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.coldaisle.site.plugins.module_utils import dhcp_facts
 from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
 
 from coldaisle.check import open_site
+from coldaisle.cli.playbook import environment
 from coldaisle.plan.model import NodePlan, ProvisioningPlan, SitePlan
+from coldaisle.render.ansible import inventory
 from sim.dhcp_faults import flood_command, rogue_command
 from sim.install import guest, provisioner
 from sim.install.place import Lab
@@ -83,27 +89,40 @@ class Segment:
         return log.read_text() if log.exists() else ""
 
 
-@pytest.fixture(scope="module")
-def segment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Segment]:
-    """Start the plan's DHCP server, and lay a cable to a machine beside it; nothing of it stays."""
-    folder = tmp_path_factory.mktemp("segment") / "site"
+def rehearsal(folder: Path, name: str, edits: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> Segment:
+    """Copy the rehearsal's site under another name, with files that are only fetched; `edits` are texts, by file."""
     shutil.copytree(ROOT / "inventory/rehearsal", folder)
-    name = folder / "site.yaml"
-    name.write_text(name.read_text().replace("name: rehearsal", f"name: d{os.getpid() % 100000}"))
+    for file, texts in {"site.yaml": {"name: rehearsal": f"name: {name}"}, **edits}.items():
+        for old, new in texts.items():
+            assert old in (folder / file).read_text()
+            (folder / file).write_text((folder / file).read_text().replace(old, new))
     for file in ("linux", "initrd.gz"):
         (folder / file).write_bytes(b"a file that is only fetched")
     plan = open_site(folder).plan
     assert plan.provisioning is not None
     images = tuple(replace(image, source=str(folder), sha256={}) for image in plan.provisioning.images)
     provisioning = replace(plan.provisioning, images=images)
-    found = Segment(Lab(plan.name, plan.nodes[0].name), replace(plan, provisioning=provisioning), provisioning)
+    return Segment(Lab(plan.name, plan.nodes[0].name), replace(plan, provisioning=provisioning), provisioning)
+
+
+@contextmanager
+def serving(found: Segment, plug_in: Callable[[Segment], object]) -> Iterator[None]:
+    """Start the plan's DHCP and HTTP servers once everything is plugged in; nothing of it stays."""
     with held(found.lab):
-        provisioner.lay_out(found.lab, found.plan, provisioning)
+        provisioner.lay_out(found.lab, found.plan, found.provisioning)
         tap = guest.tap_of(found.node)
-        provisioner.connect(found.lab, provisioning, provisioning.host_address, tap, plan.name)
-        _plug_in(found)
+        provisioner.connect(found.lab, found.provisioning, found.provisioning.host_address, tap, found.plan.name)
+        plug_in(found)
         provisioner.start(found.lab)
-        _until(lambda: "started" in found.served())
+        until(lambda: "started" in found.served())
+        yield
+
+
+@pytest.fixture(scope="module")
+def segment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Segment]:
+    """Start the plan's DHCP server, and lay a cable to a machine beside it."""
+    found = rehearsal(tmp_path_factory.mktemp("segment") / "site", f"d{os.getpid() % 100000}")
+    with serving(found, _plug_in):
         yield found
 
 
@@ -116,7 +135,8 @@ def _plug_in(segment: Segment) -> None:
     run(["ip", "-n", segment.outside, "link", "set", "port", "up"])
 
 
-def _until(true: Callable[[], bool]) -> None:
+def until(true: Callable[[], bool]) -> None:
+    """Wait until something is true."""
     deadline = time.monotonic() + STARTED_S
     while not true():
         assert time.monotonic() < deadline
@@ -132,7 +152,7 @@ def rogue(segment: Segment) -> Iterator[Segment]:
     log = segment.lab.logs / "rogue.log"
     command = rogue_command("port", ROGUE_ADDRESS, segment.lab.folder / "rogue.leases")
     segment.lab.groups.start("rogue", command, log, namespace=segment.outside)
-    _until(lambda: "started" in log.read_text())
+    until(lambda: "started" in log.read_text())
     yield segment
     segment.lab.groups.stop("rogue", grace_s=0)
     run([*port, "address", "flush", "dev", "port"])
@@ -157,6 +177,38 @@ def test_a_rogue_dhcp_server_stops_the_play_before_a_node_boots(rogue: Segment) 
     assert "pxe" in first.after
 
 
+SSH = """#!/bin/sh
+for word; do :; done
+case " $* " in
+  *" {provisioner} "*) exec sh -c "$word" ;;
+  *) echo "ssh: connect to host: No route to host" >&2; exit 255 ;;
+esac
+"""
+"""Stands in for ssh: the provisioner is the network namespace that this runs in, and every other host is off."""
+
+
+def test_a_host_that_does_not_come_up_is_told_with_the_rogue_that_answers(rogue: Segment, tmp_path: Path) -> None:
+    """When a node's time is over the provisioner is asked, and the failure names the server and where its cable is."""
+    ssh, hosts = tmp_path / "ssh", tmp_path / "hosts.yaml"
+    ssh.write_text(SSH.format(provisioner=rogue.provisioning.host_address.partition("/")[0]))
+    ssh.chmod(0o755)
+    hosts.write_text(yaml.safe_dump(inventory(rogue.plan)))
+    python = {"ansible_python_interpreter": sys.executable}
+    variables = json.dumps(python | {"up_timeout_s": 0, "ansible_ssh_executable": str(ssh)})
+    words = ["-i", str(hosts), "-l", rogue.node.name, "-e", variables, str(ROOT / "playbooks/os.yml")]
+    done = subprocess.run(
+        ["nsenter", f"--net=/run/netns/{rogue.lab.inside}", "ansible-playbook", *words],
+        cwd=tmp_path,
+        env=environment(tmp_path / "sockets"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"another DHCP server answers on the network that it boots from, 198.51.100.66 ({ROGUE_MAC})" in done.stdout
+    assert "No route to host (look at the switches' tables of MAC addresses" in done.stdout
+
+
 def test_the_plans_own_server_is_no_rogue(segment: Segment) -> None:
     """With only the plan's server there, which gives a planned machine its address, the step has nothing to say."""
     facts = planned(segment)
@@ -169,7 +221,7 @@ def test_no_crowd_of_machines_takes_a_reserved_address(segment: Segment) -> None
     """While strangers ask without end, none of them gets an address, the log says who, and the node gets its own."""
     segment.lab.groups.start("flood", flood_command("port"), segment.lab.logs / "flood.log", namespace=segment.outside)
     try:
-        _until(lambda: segment.served().count("02:fa:") >= 3)
+        until(lambda: segment.served().count("02:fa:") >= 3)
         mac = next(str(nic.mac) for nic in segment.node.nics if nic.name == segment.node.boot_nic)
         own = segment.asked_as(mac)
         other = segment.asked_as(UNKNOWN_MAC)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from coldaisle.plan.model import SitePlan
-from sim import faults
+from sim import fault_standing, faults
 from sim.errors import SimError
-from sim.fault_records import active_faults, delay_s
+from sim.fault_records import active_faults, delay_s, record_fault
+from sim.fault_standing import standing
 from sim.machines import machines
 from sim.state import State, write_json
 
@@ -87,6 +88,43 @@ def test_the_boot_device_drifts_and_comes_back(target: faults.Target) -> None:
     assert '"boot_device": "Pxe"' in path.read_text()
     faults.clear(target, "boot-order-drift")
     assert '"boot_device": "Hdd"' in path.read_text()
+
+
+def test_a_boot_device_that_a_play_has_set_right_is_no_fault_any_more(target: faults.Target) -> None:
+    """The record knows nothing of the play; what is shown looks at the BMC. Other faults stand."""
+    faults.inject(target, "gpu-missing", {})
+    faults.inject(target, "boot-order-drift", {})
+    assert standing(target.state, target.node) == ("boot-order-drift", "gpu-missing")
+    write_json(target.state.bmcs / "r01-n02.json", {"boot_device": "Hdd", "boot_enabled": "Continuous"})
+    assert standing(target.state, target.node) == ("gpu-missing",)
+
+
+@pytest.mark.parametrize(
+    ("fault", "bad", "good"),
+    [
+        (("mtu-drift", {}), "1500\n", "9000\n"),
+        (("gpu-ecc", {"index": 1}), "0\n5\n0\n", "0\n0\n0\n"),
+        (("gpu-ecc", {"index": 3}), "0\n0\n0\n", "0\n0\n0\n0\n"),
+    ],
+    ids=["mtu", "errors", "lost"],
+)
+def test_what_a_host_shows_as_repaired_is_no_fault_any_more(
+    target: faults.Target, monkeypatch: pytest.MonkeyPatch, fault: tuple[str, dict[str, object]], bad: str, good: str
+) -> None:
+    """A host that is silent, or still shows it, has the fault; one that shows what is planned has not."""
+    name, options = fault
+    record_fault(target.state, "r01-n02", name, options)
+    monkeypatch.setattr(fault_standing, "ssh", lambda *_: bad)
+    assert standing(target.state, target.node) == (name,)
+    monkeypatch.setattr(fault_standing, "ssh", lambda *_: good)
+    assert standing(target.state, target.node) == ()
+    monkeypatch.undo()
+    monkeypatch.setattr(fault_standing, "run", _no_answer)
+    assert standing(target.state, target.node) == (name,)
+
+
+def _no_answer(_command: object) -> None:
+    raise SimError("ssh", "the command ended with 255", "No route to host", "look at its power")
 
 
 def test_a_cable_leads_to_the_planned_switch_port(plan: SitePlan) -> None:

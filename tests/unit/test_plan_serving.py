@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 import yaml
 
+from coldaisle.plan import plan_site
 from coldaisle.plan.autoscaling import plan_autoscaler
 from coldaisle.plan.cluster import plan_cluster
 from coldaisle.plan.engines import right_metric, version_numbers
 from coldaisle.plan.gpu_stack import plan_gpu_stack
 from coldaisle.plan.serving import plan_endpoints, startup_seconds
+from coldaisle.render.ansible import host_vars
+from coldaisle.spec import load_site
 from coldaisle.spec.cluster import ClusterSpec, GpuStackSpec
 from coldaisle.spec.host_settings import RdmaSpec
 from coldaisle.spec.serving import AutoscalingSpec, EndpointSpec, ServingSpec
@@ -247,3 +251,18 @@ def test_an_endpoint_spec_refuses_an_unpinned_engine() -> None:
     data = section("serving.yaml", "serving")["endpoints"][0] | {"engine": {"version": "latest"}}
     with pytest.raises(ValueError, match="version"):
         EndpointSpec(**data)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "gpus"), [("none", {"nvidia.com/gpu": 8}), ("mixed", {})], ids=["whole", "g1-some-are-divided"]
+)
+def test_what_a_node_has_to_offer_is_known_by_whoever_gives_it_back(strategy: str, gpus: dict[str, int]) -> None:
+    """Whole GPUs are counted where none is divided; of RDMA devices there has to be one, where a pool has any."""
+    spec = load_site(SITE)
+    assert spec.gpu is not None
+    gpu = spec.gpu.model_copy(
+        update={"gpu_operator": spec.gpu.gpu_operator.model_copy(update={"mig_strategy": strategy})}
+    )
+    plan = plan_site(replace(spec, sections=spec.sections.model_copy(update={"gpu": gpu})))
+    given = {node: host_vars(plan, node)["drain_node"].get("offers", {}) for node in ("r01-n01", "r01-n02")}
+    assert given == {"r01-n01": gpus | {"nvidia.com/rdma_vf": 1}, "r01-n02": gpus}

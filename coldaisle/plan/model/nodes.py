@@ -212,7 +212,11 @@ class FirmwarePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolPlan:
-    """A group of like nodes, and the settings that they share; a section that a pool does not use is None."""
+    """
+    A group of like nodes, and the settings that they share; a section that a pool does not use is None.
+
+    `offers` has the extended resources of Kubernetes, with the least number of each, that a node gives to pods.
+    """
 
     name: str
     role: Literal["training", "serving"]
@@ -228,6 +232,7 @@ class PoolPlan:
     firmware: tuple[FirmwarePlan, ...] = ()
     rollout: RolloutPlan | None = None
     acceptance: AcceptancePlan | None = None
+    offers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,6 +127,62 @@ def test_a_node_that_is_not_ready_stays_cordoned() -> None:
         drainer(cluster).give_back(cluster.node, 10)
 
 
+GPU, RDMA = "nvidia.com/gpu", "rdma/rdma_shared"
+PLANNED = {GPU: 8, RDMA: 1}
+
+
+def rebooted(gpus: str, rdma: str) -> Cluster:
+    """Return a cluster whose node was drained for a reboot, is ready again, and offers so many devices."""
+    cluster = Cluster()
+    drainer(cluster).drain(cluster.node, "a new kernel", 10)
+    assert cluster.node.status is not None
+    cluster.node.status.capacity = {"cpu": "112", GPU: "8", RDMA: "1k"}
+    cluster.node.status.allocatable = {"cpu": "112", GPU: gpus, RDMA: rdma}
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("gpus", "rdma", "told"),
+    [
+        ("0", "0", "nvidia.com/gpu is 0, planned 8; rdma/rdma_shared is 0, planned 1"),
+        ("2", "1k", r"nvidia.com/gpu is 2, planned 8"),
+        ("8", "0", "rdma/rdma_shared is 0, planned 1"),
+    ],
+    ids=["nothing", "g1-six-are-divided", "g13-plugin-before-driver"],
+)
+def test_g13_a_node_that_offers_less_than_planned_stays_cordoned(gpus: str, rdma: str, told: str) -> None:
+    """It is ready, but its device plugins have found less than the plan has: no work is given to it."""
+    cluster = rebooted(gpus, rdma)
+    with pytest.raises(FactError, match=rf"it offers less than planned \({told}: .* after 10 s, so it stays cordoned"):
+        drainer(cluster).give_back(cluster.node, 10, PLANNED)
+    assert cluster.node.spec is not None
+    assert cluster.node.spec.unschedulable
+
+
+def test_g13_a_node_is_given_back_when_its_plugins_have_found_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plugin that comes seconds after the kubelet is waited for."""
+    cluster = rebooted("0", "1k")
+    assert cluster.node.status is not None
+    monkeypatch.setattr(cluster.node.status, "allocatable", {GPU: "0"})
+
+    def sleep(seconds: float) -> None:
+        cluster.now += seconds
+        if cluster.now > 5:
+            assert cluster.node.status is not None
+            cluster.node.status.allocatable = {GPU: "8", RDMA: "1k"}
+
+    assert Drainer(cluster, "n1", lambda: cluster.now, sleep).give_back(cluster.node, 10, PLANNED)  # type: ignore[arg-type]
+    assert cluster.now == 6
+
+
+def test_what_a_node_has_never_offered_is_not_waited_for() -> None:
+    """The operators come after the first run: a change before that must not wait for them."""
+    cluster = rebooted("8", "1k")
+    assert cluster.node.status is not None
+    cluster.node.status.capacity = cluster.node.status.allocatable = {"cpu": "112"}
+    assert drainer(cluster).give_back(cluster.node, 10, PLANNED)
+
+
 class Api:
     """A cluster's API that keeps what a patch sets of a node's taints."""
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from ansible_collections.coldaisle.site.plugins.action.wait import not_up
 from ansible_collections.coldaisle.site.plugins.plugin_utils import packing
 from ansible_collections.coldaisle.site.plugins.plugin_utils.who import another_machine
 
@@ -52,3 +53,17 @@ def test_a_host_with_none_of_the_planned_ports_is_refused() -> None:
     assert "it has the ports 52:54:00:00:00:01, 52:54:00:00:00:02, 52:54:00:00:00:09" in found["msg"]
     assert "planned 52:54:00:00:00:77" in found["msg"]
     assert "hardware.yaml" in found["msg"]
+
+
+@pytest.mark.parametrize(
+    ("servers", "told", "guess"),
+    [(None, False, True), ("none", False, False), ("198.51.100.66 (52:54:00:66:66:66)", True, False)],
+    ids=["nobody to ask", "no other", "another"],
+)
+def test_a_late_host_is_told_with_the_server_that_answers(servers: str | None, *, told: bool, guess: bool) -> None:
+    """Another DHCP server is guessed where nobody could be asked, named where one answers, and else no word of it."""
+    text = not_up(600.04, "No route to host", servers)
+    assert text.startswith("not up after 600.04 s")
+    assert "No route to host (look at " in text
+    assert ("another DHCP server answers" in text and str(servers) in text and "pull that cable" in text) == told
+    assert ("a cable is wrong or another server answers" in text) == guess

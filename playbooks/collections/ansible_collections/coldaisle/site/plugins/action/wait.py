@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
+from ansible_collections.coldaisle.site.plugins.module_utils.dhcp_facts import FACTS
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import answer, command, script
 from ansible_collections.coldaisle.site.plugins.plugin_utils.who import (
     another_machine,
     another_system,
@@ -21,9 +23,12 @@ LASTING_SIGNS = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS
 
 NOT_UP_LOOK = (
     "the node's console, its boot order, and the provisioner's DHCP and HTTP logs: where DHCP says 'ignored', the MAC "
-    "address there is not in hardware.yaml; where it says nothing, a cable is wrong or another server answers"
+    "address there is not in hardware.yaml; where it says nothing, a cable is wrong"
 )
 """Where it shows why a node that was turned on does not come up."""
+
+FOREIGN_DHCP, NOBODY = "foreign_dhcp", "none"
+"""The kind of the provisioner's fact of other DHCP servers, and its value where none answers."""
 
 ASK = (
     "ip -o link 2>/dev/null; "
@@ -55,6 +60,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
         "macs": {"type": "list", "elements": "str", "default": []},
         "machine": {"type": "dict", "default": {}},
         "disk_records": {"type": "str", "default": ""},
+        "provisioner": {"type": "dict", "default": {}},
     }
     _supports_check_mode = True
 
@@ -78,8 +84,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
                 what = f"another host key than before{whose_key(why, task_vars)}"
                 return result | {"failed": True, "msg": f"{what}: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
-                look = NOT_UP_LOOK
-                return result | {"failed": True, "msg": f"not up after {waited_s:g} s: {why} (look at {look})"}
+                servers = self._dhcp_servers(params["provisioner"], task_vars or {})
+                return result | {"failed": True, "msg": not_up(waited_s, why, servers)}
             time.sleep(params["interval_s"])
 
     def _attempt_briefly(self) -> None:
@@ -105,3 +111,35 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             return " ".join(str(error).split()), ""
         why = None if done["rc"] == 0 else f"a command ended with {done['rc']}: {done['stderr'].strip()}"
         return why, done["stdout"]
+
+    def _dhcp_servers(self, provisioner: dict[str, str], task_vars: dict[str, Any]) -> str | None:
+        """
+        Return which other DHCP servers the provisioner hears; None where there is nobody to ask, or no answer.
+
+        The provisioner is reached as the site's other hosts are: this task's connection, of which nothing else comes,
+        goes to another address.
+        """
+        if not provisioner:
+            return None
+        self._connection.set_option("host", provisioner["address"])
+        name = provisioner["fact"]
+        text = script("read", {"facts": [name]}, check=False, kinds=[FOREIGN_DHCP])
+        python = command(str(task_vars.get("ansible_python_interpreter", "/usr/bin/python3")))
+        try:
+            done = self._low_level_execute_command(python, sudoable=False, in_data=text.encode())
+        except AnsibleConnectionFailure:
+            return None
+        found: str | None = answer(done["rc"], done["stdout"], done["stderr"]).get("facts", {}).get(name)
+        return found
+
+
+def not_up(waited_s: float, why: str, servers: str | None) -> str:
+    """Return what is told of a host that is late, given which other DHCP servers answer; None where that is unknown."""
+    late = f"not up after {waited_s:g} s"
+    if servers is None or servers == NOBODY:
+        guess = " or another server answers" if servers is None else ""
+        return f"{late}: {why} (look at {NOT_UP_LOOK}{guess})"
+    look = f"{FACTS[FOREIGN_DHCP].hint}; this one may have: turn it off and on after that"
+    return (
+        f"{late}, and another DHCP server answers on the network that it boots from, {servers}: {why} (look at {look})"
+    )

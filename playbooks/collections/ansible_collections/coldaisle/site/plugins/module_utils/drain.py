@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.node import is_ready
 from lightkube import ApiError, Client
-from lightkube.models.core_v1 import EventSource, ObjectReference
+from lightkube.models.core_v1 import EventSource, NodeStatus, ObjectReference
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Event, Node, Pod
+from lightkube.utils.quantity import parse_quantity
 
 MAINTENANCE = "coldaisle.dev/maintenance"
 """Annotation of a node that we have cordoned: why. Jobs and their schedulers read it, and we uncordon no other node."""
@@ -70,9 +72,12 @@ class Drainer:
                 raise FactError(f"{len(reasons)} pods are left after {timeout_s:g} s: {left}")
             self._sleep(POLL_S)
 
-    def give_back(self, node: Node, timeout_s: float) -> bool:
+    def give_back(self, node: Node, timeout_s: float, offers: Mapping[str, int] = MappingProxyType({})) -> bool:
         """
         Wait until the node is ready, and uncordon it if it was us who cordoned it; return whether it changed.
+
+        After a reboot a node is ready before its device plugins have found anything: it also has to offer what it is
+        planned to, the least number by resource.
 
         Raises:
             FactError: it is not ready after `timeout_s` seconds.
@@ -81,9 +86,9 @@ class Drainer:
         if not is_ours(node):
             return False
         deadline = self._clock() + timeout_s
-        while not is_ready(node):
+        while why := _why_not(node, offers):
             if self._clock() >= deadline:
-                raise FactError(f"it is not ready after {timeout_s:g} s, so it stays cordoned")
+                raise FactError(f"it {why} after {timeout_s:g} s, so it stays cordoned")
             self._sleep(POLL_S)
             node = self.node() or node
         self._patch({"metadata": {"annotations": {MAINTENANCE: None}}, "spec": {"unschedulable": None}})
@@ -130,6 +135,31 @@ class Drainer:
                 count=1,
             )
         )
+
+
+def _why_not(node: Node, offers: Mapping[str, int]) -> str | None:
+    """Return why a node is not given back yet; None where it may be."""
+    if not is_ready(node):
+        return "is not ready"
+    if less := lacking(node, offers):
+        return f"offers less than planned ({'; '.join(less)}: look at the pods of its device plugins)"
+    return None
+
+
+def lacking(node: Node, offers: Mapping[str, int]) -> list[str]:
+    """
+    Return the resources of which a node offers less than it has to, each with both numbers.
+
+    A node keeps the name of a resource whose device plugin is silent, with none of it. One that it has never told of
+    is none of its own: the plugin comes later, with the operators.
+    """
+    status = node.status or NodeStatus()
+    there = {**dict.fromkeys(status.capacity or {}, "0"), **(status.allocatable or {})}
+    return [
+        f"{resource} is {there[resource]}, planned {least}"
+        for resource, least in offers.items()
+        if resource in there and (parse_quantity(there[resource]) or 0) < int(least)
+    ]
 
 
 def is_cordoned(node: Node) -> bool:

@@ -10,7 +10,7 @@ description:
   - Evicts pods by the API, so that disruption budgets hold; it asks again until they are gone, or a deadline is over.
   - Leaves pods of DaemonSets, those that the kubelet has by file, and those that have ended.
   - Tells why by an annotation and an event of the node.
-  - Gives back only a node that it has cordoned itself, once that is ready.
+  - Gives back only a node that it has cordoned itself, once that is ready and offers the devices that it is planned to.
   - A node that is not in the cluster is passed over.
   - Runs on the deploy host, with lightkube there.
 options:
@@ -32,6 +32,12 @@ options:
     type: str
     choices: [as-is, withdrawn, given]
     default: as-is
+  offers:
+    description:
+      - The least number by extended resource (C(nvidia.com/gpu), say) that a node has to offer before it is given back.
+        A resource that the node has never told of is not waited for, since its device plugin has not come yet.
+    type: dict
+    default: {}
 extends_documentation_fragment:
   - coldaisle.site.cluster_node
 author:
@@ -76,6 +82,7 @@ def main() -> None:
             "why": {"type": "str", "default": "maintenance"},
             "timeout_s": {"type": "float", "default": 900.0},
             "acceptance": {"type": "str", "choices": ["as-is", "withdrawn", "given"], "default": "as-is"},
+            "offers": {"type": "dict", "default": {}},
         },
         supports_check_mode=True,
     )
@@ -96,7 +103,7 @@ def _reach(params: dict[str, Any], *, check: bool) -> tuple[bool, list[str], str
     if node is None:
         return False, [], "it is not in the cluster: nothing to do"
     if params["state"] == "in-service":
-        changed = is_ours(node) if check else drainer.give_back(node, params["timeout_s"])
+        changed = is_ours(node) if check else drainer.give_back(node, params["timeout_s"], params["offers"])
         changed = _accepted(cluster, node, params, check=check) or changed
         return changed, [], "" if changed else "somebody else has cordoned it, or nobody has"
     if check:

@@ -39,6 +39,12 @@ options:
         of another one is a copy of it, and the task fails before anything is changed.
     type: str
     default: ""
+  provisioner:
+    description:
+      - C(address) of the provisioner, and C(fact), its fact of other DHCP servers. It is asked once when the time is
+        over, so that the failure names a server that may have given the host its boot files; empty where nobody is.
+    type: dict
+    default: {}
 author:
   - The Coldaisle authors
 """
