@@ -84,7 +84,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
                 what = f"another host key than before{whose_key(why, task_vars)}"
                 return result | {"failed": True, "msg": f"{what}: {why} (look at {look})"}
             if waited_s > params["timeout_s"]:
-                servers = self._dhcp_servers(params["provisioner"], task_vars or {})
+                servers = self._dhcp_servers(params["provisioner"], task_vars)
                 return result | {"failed": True, "msg": not_up(waited_s, why, servers)}
             time.sleep(params["interval_s"])
 
