@@ -13,41 +13,40 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from components.provider.inputs import PlayInputs
 from components.provider.plays import InitFailedError, PlayError, Plays
 from components.provider.run import RunError
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import SitePlan
 
 Properties = dict[str, Any]
 FORKS = 32
 """As many as ansible.cfg gives to a plain ansible-playbook."""
 
 
-def prepare(folder: Path, forks: int = FORKS) -> Properties:
-    """Write the inputs of every play of the hall that is up for a site's folder."""
+def hall_of(folder: Path) -> tuple[SitePlan, Path]:
+    """Return the plan of the hall that is up for a site's folder, and that folder by the name of the hall."""
     from coldaisle.check import open_site  # noqa: PLC0415 - the other verbs do without, as the provider does
-    from coldaisle.render.ansible import code_digest  # noqa: PLC0415
-    from coldaisle.render.digests import play_hosts  # noqa: PLC0415
-    from coldaisle.waves.policies import policy_json  # noqa: PLC0415
     from sim.hall.plan import Wanted, hall_plan  # noqa: PLC0415
     from sim.hall.site import state_of  # noqa: PLC0415
 
     site = open_site(folder).plan
     plan = hall_plan(site, state_of(site.name), Wanted())
-    hosts = play_hosts(plan)
-    inputs = {
-        play.name: {
-            "site": str(folder.with_name(plan.name)),
-            "playbook": play.playbook,
-            "codeDigest": code_digest(play.playbook),
-            "hosts": hosts[play.name],
-            "forks": forks,
-            **({"rollout": policy_json(play.rollout)} if play.rollout else {}),
-        }
-        for play in plan.plays
-    }
-    if not (link := folder.with_name(plan.name)).exists():  # what accepts reads the spec, by the name of the hall
+    if not (link := folder.with_name(plan.name)).exists():  # what accepts reads the spec there
         link.symlink_to(folder)
+    return plan, link
+
+
+def prepare(folder: Path, forks: int = FORKS) -> Properties:
+    """Write the inputs of every play of the hall that is up for a site's folder."""
+    from components.planned import play_inputs  # noqa: PLC0415 - it plans
+
+    plan, site = hall_of(folder)
+    plays = {name: PlayInputs(**given, forks=forks) for name, given in play_inputs(plan, str(site)).items()}
+    inputs = {name: play.outputs(play.hosts) for name, play in plays.items()}
     (folder / "inputs.json").write_text(json.dumps(inputs))
     return {"plays": list(inputs)}
 

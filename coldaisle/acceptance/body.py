@@ -12,6 +12,9 @@ from coldaisle.spec.acceptance import Phase
 
 BODY_VERSION = "1"
 
+ACCEPTANCE = "acceptance"
+"""The kind of the statements whose bodies are made here."""
+
 AFTER_STEP = "after_step"
 """Key of evidence: the number of the node's step in the journal that the run came after, 0 where it has none."""
 

@@ -6,14 +6,14 @@ It lies here, and not with the tests, since neighbours are read by the module th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from coldaisle.acceptance import NodeOutcome, Output, Phase, Result, Step, body_of, judge, outcomes
-from coldaisle.acceptance.body import AFTER_STEP, RUN, run_of
+from coldaisle.acceptance.body import ACCEPTANCE, AFTER_STEP, RUN, run_of
 from coldaisle.acceptance.judge import Worse
 from coldaisle.acceptance.parsers import PARSERS, Parser
 from coldaisle.acceptance.records import CannotTellError, Fault, Measured, Reading, Where
@@ -28,12 +28,14 @@ from coldaisle.spec.sections import SiteSpec
 from coldaisle.verify import UnknownFormatError
 from coldaisle.verify import read as read_neighbours
 
-KIND = "acceptance"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a run found. `evidence` are the files; `problems` say what was not written, and who did not answer."""
+    """
+    What a run found.
+
+    `evidence` are the files by node; `problems` say what was not written, and who did not answer.
+    """
 
     site: str
     plan: str
@@ -42,7 +44,7 @@ class Done:
     when: datetime
     results: tuple[Result, ...]
     outcomes: tuple[NodeOutcome, ...]
-    evidence: tuple[Path, ...]
+    evidence: Mapping[str, Path]
     problems: tuple[str, ...] = ()
 
 
@@ -78,7 +80,7 @@ class Judging:
         like = {node.name: node.system for node in self.plan.nodes}
         results = judge(steps, outputs, like, parsers(), self.worse)
         results = tuple(_strictly(result) for result in results) if self.strict else results
-        before = bodies_of(self.store)
+        before = bodies_of(self.store, {host for step in steps for host in step.hosts})
         found = outcomes(results, self._failures(before))
         files, unkept = self._keep(found, results, {node: run_of(bodies[-1]) for node, bodies in before.items()})
         return Done(
@@ -100,12 +102,12 @@ class Judging:
 
     def _keep(
         self, found: Sequence[NodeOutcome], results: Sequence[Result], runs: Mapping[str, int]
-    ) -> tuple[tuple[Path, ...], list[str]]:
+    ) -> tuple[dict[str, Path], list[str]]:
         """Keep the evidence of every node; one that cannot be kept does not keep the others from it."""
-        files, problems, digest = [], [], plan_hash(self.plan)
+        files, problems, digest = dict[str, Path](), list[str](), plan_hash(self.plan)
         for outcome in found:
             statement = Statement(
-                kind=KIND,
+                kind=ACCEPTANCE,
                 subjects=(outcome.node,),
                 plan_hash=digest,
                 who=self.who,
@@ -114,10 +116,10 @@ class Judging:
                 | {RUN: runs.get(outcome.node, 0) + 1, AFTER_STEP: self.steps.get(outcome.node, 0)},
             )
             try:
-                files.append(self.store.keep(statement))
+                files[outcome.node] = self.store.keep(statement)
             except EvidenceError as error:
                 problems.append(str(error))
-        return tuple(files), problems
+        return files, problems
 
     def _about(self, node: str) -> dict[str, Any]:
         known = self.wanted.get(node)
@@ -174,14 +176,13 @@ def last_steps(spec: SiteSpec) -> dict[str, int]:
     return {node: step.step for node, step in spec.journal.last.items()}
 
 
-def bodies_of(store: Store) -> dict[str, list[Mapping[str, Any]]]:
+def bodies_of(store: Store, nodes: Collection[str]) -> dict[str, list[Mapping[str, Any]]]:
     """
-    Return, by node, the bodies of its acceptance, oldest first; what cannot be believed does not count.
+    Return, by node that has any, the bodies of its acceptance, oldest first; what cannot be believed does not count.
 
     Their order is that of the runs: a clock that was set back would put the newest before the others.
     """
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for one in store.read(KIND):
-        if one.statement is not None:
-            found.setdefault(one.statement.subjects[0], []).append(one.statement.body)
+    for statement in store.about(ACCEPTANCE, nodes):
+        found.setdefault(statement.subjects[0], []).append(statement.body)
     return {node: sorted(bodies, key=run_of) for node, bodies in found.items()}

@@ -26,7 +26,7 @@ def report_json(done: Done) -> dict[str, Any]:
         "who": done.who,
         "when": done.when.isoformat(timespec="seconds"),
         "nodes": {outcome.node: body_of(outcome, done.results, done.phase) for outcome in done.outcomes},
-        "evidence": [str(path) for path in done.evidence],
+        "evidence": [str(path) for path in done.evidence.values()],
         "problems": list(done.problems),
     }
 

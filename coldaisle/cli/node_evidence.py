@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldaisle.acceptance.body import AFTER_STEP
+from coldaisle.acceptance.body import ACCEPTANCE, AFTER_STEP
 from coldaisle.cli.bmc import refuse
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.evidence import EvidenceError, Statement, open_store
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coldaisle.cli.node_steps import Opened, Person
     from coldaisle.spec.journal import Step
 
-ACCEPTANCE, WIPE = "acceptance", "wipe"
+WIPE = "wipe"
 
 
 def accepted_by(known: Opened, file: str) -> dict[str, str]:

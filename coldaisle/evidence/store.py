@@ -10,7 +10,7 @@ second folder, on this machine, until the next statement is kept.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -91,17 +91,28 @@ class Store:
         found = {path.name: path for folder in (self.waiting, self.folder) for path in _files(folder)}
         return tuple(found[name] for name in sorted(found))
 
-    def read(self, kind: str = "") -> Iterator[Kept]:
-        """
-        Yield every file with its statement, or with the reason why it cannot be believed.
+    def read(self) -> Iterator[Kept]:
+        """Yield every file with its statement, or with the reason why it cannot be believed."""
+        yield from map(self._kept, self.files())
 
-        With a kind, files that are named for another one are not opened.
+    def about(self, kind: str, subjects: Collection[str]) -> Iterator[Statement]:
         """
-        for path in (path for path in self.files() if not kind or path.name.partition("-")[2].startswith(f"{kind}-")):
-            try:
-                yield Kept(path, self.open(path))
-            except EvidenceError as error:
-                yield Kept(path, None, error)
+        Yield what can be believed of a kind whose first subject is one of some, by the times of the files' names.
+
+        Files that are named for others are not opened: what they hold is not believed under another name.
+        """
+        asked = frozenset(subjects)
+        names = {f"{kind}-{_in_name(subject)}" for subject in asked}
+        for path in (path for path in self.files() if _named_for(path) in names):
+            found = self._kept(path).statement
+            if found is not None and found.kind == kind and found.subjects[0] in asked:
+                yield found
+
+    def _kept(self, path: Path) -> Kept:
+        try:
+            return Kept(path, self.open(path))
+        except EvidenceError as error:
+            return Kept(path, None, error)
 
     def open(self, path: Path) -> Statement:
         """Return the statement of one file. Raises EvidenceError when it cannot be believed."""
@@ -119,9 +130,18 @@ class Store:
 def file_name(statement: Statement, envelope: bytes) -> str:
     """Return a statement's file name: time, kind, first subject and how many more, digest of the envelope."""
     when = statement.when.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    subject = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in statement.subjects[0][:63])
     more = f"+{len(statement.subjects) - 1}" if len(statement.subjects) > 1 else ""
-    return f"{when}-{statement.kind}-{subject}{more}-{hashlib.sha256(envelope).hexdigest()[:_DIGITS]}{_SUFFIX}"
+    about = f"{statement.kind}-{_in_name(statement.subjects[0])}{more}"
+    return f"{when}-{about}-{hashlib.sha256(envelope).hexdigest()[:_DIGITS]}{_SUFFIX}"
+
+
+def _in_name(subject: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in subject[:63])
+
+
+def _named_for(path: Path) -> str:
+    """Return kind and first subject of a file's name."""
+    return path.name.partition("-")[2].rpartition("-")[0].partition("+")[0]
 
 
 def _files(folder: Path) -> list[Path]:

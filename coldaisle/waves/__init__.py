@@ -7,7 +7,19 @@ Changes in waves: a canary, then one failure domain after another, within limits
 from coldaisle.waves.grouping import limits, plan_waves
 from coldaisle.waves.machine import begin, reopen, step
 from coldaisle.waves.records import Change, Limits, Target, Wave, WavesError
-from coldaisle.waves.state import Action, Go, Regressed, Reported, Resume, State, Stop, Tick, from_json, to_json
+from coldaisle.waves.state import (
+    Action,
+    Go,
+    Regressed,
+    Reported,
+    Resume,
+    State,
+    Stop,
+    Tick,
+    from_json,
+    moved,
+    to_json,
+)
 
 __all__ = [
     "Action",
@@ -26,6 +38,7 @@ __all__ = [
     "begin",
     "from_json",
     "limits",
+    "moved",
     "plan_waves",
     "reopen",
     "step",

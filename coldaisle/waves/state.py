@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from coldaisle.plan.model import RolloutPlan
@@ -61,6 +61,15 @@ class State:
     def current(self) -> Wave:
         """Return the wave that is under way, or that was last."""
         return self.waves[min(self.wave, len(self.waves) - 1)]
+
+
+def moved(state: State, by_s: float) -> State:
+    """
+    Return a state by a clock that was set by so many seconds; positive is forward.
+
+    A soak has as long to go as it had. A window opens by the clock as it is now.
+    """
+    return replace(state, until=state.until + by_s) if state.phase == "soak" and state.until is not None else state
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,15 @@
 """
 What telemetry says of a wave: values against limits, with what they were before it. Pure.
 
-No value is no good news: a query that gives nothing, or a number that is none, stops a rollout as a bad one does.
+No value is no good news: a query that gives nothing, a number that is none, or a host that was told of before the wave
+and is told of no more, stops a rollout as a bad value does.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coldaisle.plan.model import TelemetryPlan
@@ -58,7 +59,11 @@ def worse(asked: TelemetryPlan, before: Answer, now: Answer, hosts: Sequence[str
     known = {} if isinstance(before, str) else {sample.name: sample.value for sample in before}
     bad = [(sample, why) for sample in now if (why := _beyond(asked, sample.value))]
     texts = [f"telemetry {asked.name}{_of(sample)} {_from(known, sample)}{why}" for sample, why in bad]
-    blamed = [host for host in hosts if any(host in _words(sample) for sample, _ in bad)]
+    gone = _told([] if isinstance(before, str) else before) - _told(now)
+    lost = [host for host in hosts if host in gone]
+    texts += [f"telemetry {asked.name} told of {host} before the wave, and tells nothing now" for host in lost]
+    named = gone | _told(sample for sample, _ in bad)
+    blamed = [host for host in hosts if host in named]
     return "; ".join(texts), tuple(blamed)
 
 
@@ -76,6 +81,11 @@ def _from(known: Mapping[str, float], sample: Sample) -> str:
 
 def _of(sample: Sample) -> str:
     return f" {{{sample.name}}}" if sample.labels else ""
+
+
+def _told(samples: Iterable[Sample]) -> set[str]:
+    """Return what the labels of series name, hosts among it; other labels may change with each start of an exporter."""
+    return {word for sample in samples for word in _words(sample)}
 
 
 def _words(sample: Sample) -> set[str]:

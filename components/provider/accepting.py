@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from coldaisle.acceptance import DOMAINS, Domain, Selection, floors, plan_steps
-from coldaisle.acceptance.body import run_of
+from coldaisle.acceptance.body import ACCEPTANCE, run_of
 from coldaisle.acceptance.compare import Before, Compared
 from coldaisle.acceptance.standing import Standing, Wanted, standing
 from coldaisle.acceptance.times import expected_s, longest_s, measured
 from coldaisle.acceptance.wire import variables_by_host
-from coldaisle.cli.accept_judge import KIND, Done, Judging, bodies_of, kept, last_steps, wanted_of
+from coldaisle.cli.accept_judge import Done, Judging, bodies_of, kept, last_steps, wanted_of
 from coldaisle.cli.accept_run import FORKS
 from coldaisle.drift.answers import NOT_FACTS
 from coldaisle.evidence import EvidenceError, Store, open_store
@@ -103,12 +103,12 @@ class Accepting:
     def standings(self, work: Work, hosts: list[str]) -> dict[str, Standing]:
         """Return where hosts stand by their evidence; hosts that the plan has no more are left out."""
         ground = ground_of(work.play.site)
-        return _standings(ground, bodies_of(ground.store), hosts)
+        return _standings(ground, bodies_of(ground.store, hosts), hosts)
 
     def foreseen(self, work: Work, hosts: list[str]) -> str:
         """Return which of the hosts would be tested, why, and about how long that takes side by side."""
         ground = ground_of(work.play.site)
-        kept_of = bodies_of(ground.store)
+        kept_of = bodies_of(ground.store, work.play.hosts)
         known = _standings(ground, kept_of, hosts)
         due = [host for host in hosts if known[host].kind == "due"]
         if not due:
@@ -210,24 +210,22 @@ def _judging(work: Work, ground: Ground, phase: Any, wanted: Mapping[str, Wanted
 def _before(ground: Ground, hosts: Sequence[str]) -> dict[str, Before]:
     """Return what hosts reached when they were last accepted; what was refused is nothing to hold against."""
     found: dict[str, Before] = {}
-    statements = [one.statement for one in ground.store.read(KIND) if one.statement is not None]
-    for known in sorted(statements, key=lambda known: run_of(known.body)):
-        if known.subjects[0] in hosts and known.body.get("result") == "accepted":
+    for known in sorted(ground.store.about(ACCEPTANCE, hosts), key=lambda known: run_of(known.body)):
+        if known.body.get("result") == "accepted":
             found[known.subjects[0]] = Before.of(known.body, f"{known.when:%Y-%m-%d}")
     return found
 
 
 def _refused(done: Done, result: RunResult) -> dict[str, Trouble]:
     """Return the hosts that are not accepted; of one that a run has not come to the end with, that is told."""
-    files = {path.name.partition("-acceptance-")[2].rpartition("-")[0]: path for path in done.evidence}
     found: dict[str, Trouble] = {}
     for outcome in done.outcomes:
         if outcome.node in result.trouble:
             continue
         if outcome.verdict != "accepted":
-            file = files.get(outcome.node)
+            file = done.evidence.get(outcome.node)
             found[outcome.node] = NotAccepted(_reasons(outcome), str(file) if file else "")
-        elif outcome.node not in files:
+        elif outcome.node not in done.evidence:
             found[outcome.node] = NotAccepted(f"it passed, and its evidence was not kept: {done.problems[0]}")
     return found
 

@@ -60,9 +60,9 @@ async def rolled(work: Work, old: PlayInputs, hosts: list[str]) -> tuple[Hosts, 
     # Pydantic, the waves and what renders the plan: most runs have no rollout.
     from coldaisle.waves.policies import policy_of  # noqa: PLC0415
     from components.provider.rollout import Rollout  # noqa: PLC0415
-    from components.provider.rollout_files import RolloutFiles  # noqa: PLC0415
+    from components.provider.rollout_files import RolloutFiles, moments  # noqa: PLC0415
 
-    files = RolloutFiles(work.site().state, work.name)
+    files = RolloutFiles(work.site().state, work.name, moments(work.shared.clock))
     before = {host: old.hosts[host] for host in hosts if host in old.hosts}
     return await Rollout(work, policy_of(work.play.rollout or {}), files, before).run(hosts)
 

@@ -8,12 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldaisle.cli.collection import use_collection
 from coldaisle.files import write_whole
-from coldaisle.waves import State, from_json, to_json
+from coldaisle.waves import State, from_json, moved, to_json
 from coldaisle.waves.estimate import DURATIONS_FILE, WAVES_FOLDER, with_duration
+from components.provider.clock import Clock
 from components.provider.run import RunError
 
+use_collection()
+from ansible_collections.coldaisle.site.plugins.module_utils.steady import (  # noqa: E402 - needs that path
+    Moment,
+    jumped_s,
+    moment,
+    stamp,
+    stamped,
+)
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from components.provider.inputs import Hosts, PlayInputs
 
 
@@ -21,6 +34,11 @@ def target_of(play: PlayInputs) -> str:
     """Return the digest of what a play is to bring about: a stopped rollout goes on towards the same only."""
     wanted = [play.site, play.playbook, play.code_digest, play.hosts, play.rollout]
     return hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
+
+
+def moments(clock: Callable[[], float]) -> Callable[[], Moment] | None:
+    """Return what tells the moment by a run's clock; None where time is virtual: nobody sets that."""
+    return (lambda: moment()._replace(wall=clock())) if isinstance(clock, Clock) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +52,16 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class RolloutFiles:
-    """The files of one play's rollouts, in the site's folder for state."""
+    """
+    The files of one play's rollouts, in the site's folder for state.
+
+    `moment` tells when something is kept and loaded, so that a clock that was set between does no harm; None where
+    nobody can have set it, or where no time matters.
+    """
 
     state_folder: Path
     name: str
+    moment: Callable[[], Moment] | None = None
 
     @property
     def folder(self) -> Path:
@@ -48,9 +72,14 @@ class RolloutFiles:
         """Return the rollout that has not ended; None where there is none, or its file is broken."""
         try:
             kept = json.loads((self.folder / f"{self.name}.json").read_text(encoding="utf-8"))
-            return Kept(kept["target"], from_json(kept["state"]), kept["before"])
+            state = moved(from_json(kept["state"]), self._set_s(kept.get("at")))
+            return Kept(kept["target"], state, kept["before"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+    def _set_s(self, at: dict[str, Any] | None) -> float:
+        """Return by how many seconds the clock was set since; files of earlier releases do not say when they are of."""
+        return jumped_s(stamped(at), self.moment()) if at and self.moment else 0.0
 
     def keep(self, kept: Kept) -> None:
         """
@@ -67,7 +96,8 @@ class RolloutFiles:
             if state.phase == "done" and not state.failed and not state.cordoned:
                 file.unlink(missing_ok=True)
                 return
-            _write(file, {"target": kept.target, "state": to_json(state), "before": kept.before})
+            at = {"at": stamp(self.moment())} if self.moment else {}
+            _write(file, {"target": kept.target, "state": to_json(state), "before": kept.before, **at})
         except OSError as error:
             raise RunError(f"cannot keep where the rollout of {self.name} stands, so nothing starts: {error}") from None
 

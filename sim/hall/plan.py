@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
-from coldaisle.plan.model import CablePlan, FabricPlan, NodePlan, PoolPlan, SitePlan
+from coldaisle.plan.model import CablePlan, FabricPlan, NodePlan, PlayPlan, PoolPlan, SitePlan
 from coldaisle.plan.plays import PLAYBOOKS, plan_plays
 from sim.errors import SimError
 from sim.machines import Kind
@@ -72,8 +72,14 @@ def hall_plan(plan: SitePlan, state: State, wanted: Wanted) -> SitePlan:
         plays=(),
         admin_private_key_file=str(state.ssh_key),
     )
-    plays = tuple(replace(play, after=()) for play in plan_plays(found) if play.playbook in PLAYBOOKS)
-    return replace(found, plays=plays)
+    return replace(found, plays=_plays(found))
+
+
+def _plays(plan: SitePlan) -> tuple[PlayPlan, ...]:
+    """Return the plays of the pools in their order; a hall has none of those of the provisioner and of switches."""
+    plays = [play for play in plan_plays(plan) if play.playbook in PLAYBOOKS]
+    names = {play.name for play in plays}
+    return tuple(replace(play, after=tuple(name for name in play.after if name in names)) for play in plays)
 
 
 def _node(node: NodePlan, state: State) -> NodePlan:

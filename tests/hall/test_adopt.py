@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,9 @@ import yaml
 from coldaisle.adopt.told import Gap, Unknown
 from coldaisle.check import open_site
 from coldaisle.paths import state_dir
-from coldaisle.toolchain.environment import settings
 from sim.hall.site import state_of
+from tests.hall_engine import Engine, start
 from tests.hall_sites import ROOT, Hall, hall_in_order
-from tests.programs import required
 from tests.unit.adopt.adopting import fill
 from tests.unit.adopt.netbox_export import NetBox, page
 
@@ -49,28 +47,12 @@ Datacenter(plan.name, Site.of(plan, Path({site!r}), adopt=adopt))
 
 @dataclass(frozen=True)
 class Adopted:
-    """The hall, the adopted spec's folder, what `coldaisle adopt` printed as JSON, and the project of the engine."""
+    """The hall, the adopted spec's folder, what `coldaisle adopt` printed as JSON, and the engine."""
 
     hall: Hall
     site: Path
     told: dict[str, Any]
-    project: Path
-
-    def pulumi(self, *words: str) -> tuple[int, str]:
-        """Run the engine on the hall's deploy host; return its exit code and output."""
-        own = {
-            "PULUMI_HOME": str(self.project / "home"),
-            "PULUMI_BACKEND_URL": f"file://{self.project / 'backend'}",
-            "PULUMI_CONFIG_PASSPHRASE": "a-passphrase-of-the-engine",
-        }
-        environment = self.hall.environment() | own
-        environment |= settings("dev", {**environment, **own})
-        del environment["COLDAISLE_INVENTORY"]  # the provider makes one of the adopted spec
-        command = self.hall.command(required("pulumi", environment["PATH"]), *words, "--non-interactive")
-        done = subprocess.run(
-            command, cwd=self.project, env=environment, capture_output=True, text=True, check=False, timeout=400
-        )
-        return done.returncode, done.stdout if done.stdout.startswith("{") else done.stdout + done.stderr
+    engine: Engine
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +69,8 @@ def adopted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Adopted]:
         whole = scratch / "whole" / up.name
         fill_in(site, own, told["unknown"], whole)
         shutil.rmtree(state_dir(up.name), ignore_errors=True)
-        found = Adopted(up, whole, told, project(scratch / "project", whole))
-        assert found.pulumi("stack", "init", "dev")[0] == 0
-        yield found
+        program = PROGRAM.format(root=str(ROOT), site=str(whole))
+        yield Adopted(up, whole, told, start(up, scratch / "adopted", program, rendered=True))
         shutil.rmtree(state_dir(up.name), ignore_errors=True)
 
 
@@ -148,18 +129,6 @@ def fill_in(site: Path, own: dict[str, Any], unknown: list[dict[str, Any]], whol
         shutil.copy(site / name, whole)
 
 
-def project(folder: Path, site: Path) -> Path:
-    """Write a project of the engine with a local backend, and a stack that adopts."""
-    for name in ("stacks", "backend"):
-        (folder / name).mkdir(parents=True)
-    (folder / "Pulumi.yaml").write_text(
-        f"name: adopted\nruntime: {{name: python, options: {{virtualenv: {ROOT / '.venv'}}}}}\nmain: stacks\n"
-        f"plugins: {{providers: [{{name: coldaisle, path: {ROOT / 'components' / 'provider'}}}]}}\n"
-    )
-    (folder / "stacks" / "__main__.py").write_text(PROGRAM.format(root=str(ROOT), site=str(site)))
-    return folder
-
-
 def by_hand(adopted: Adopted, command: str) -> None:
     """Run a command on the first host, as somebody who logs in."""
     state = state_of(adopted.hall.name)
@@ -188,21 +157,21 @@ def test_a_hall_whose_spec_is_lost_is_adopted_live_and_has_an_empty_preview(adop
     assert adopted.told["differences"] == []
     before = files_of(adopted.hall)
     for key, value in (("coldaisle:site", str(adopted.site)), ("coldaisle:adopt", "true")):
-        assert adopted.pulumi("config", "set", key, value)[0] == 0
+        assert adopted.engine.pulumi("config", "set", key, value)[0] == 0
 
     by_hand(adopted, "ip link set dev rail0 mtu 1400")
-    code, said = adopted.pulumi("preview")
+    code, said = adopted.engine.pulumi("preview")
     assert code == 0, said
     assert "os on 1 of 3 hosts: r01-n01" in said
     by_hand(adopted, "ip link set dev rail0 mtu 9000")
 
-    code, said = adopted.pulumi("preview", "--json")
+    code, said = adopted.engine.pulumi("preview", "--json")
     assert code == 0, said
     summary = json.loads(said)["changeSummary"]
     assert (summary["import"], summary.get("update", 0), summary.get("replace", 0)) == (4, 0, 0), summary
-    code, said = adopted.pulumi("up", "--yes", "--skip-preview")
+    code, said = adopted.engine.pulumi("up", "--yes", "--skip-preview")
     assert code == 0, said
     assert files_of(adopted.hall) == before
-    code, said = adopted.pulumi("preview", "--refresh", "--json", "--expect-no-changes")
+    code, said = adopted.engine.pulumi("preview", "--refresh", "--json", "--expect-no-changes")
     assert code == 0, said
     assert set(json.loads(said)["changeSummary"]) == {"same"}

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -192,6 +193,45 @@ def test_kept_evidence_is_listed_in_order(store: Store) -> None:
     paths = [store.keep(later), store.keep(SAID)]
     assert [kept.statement for kept in store.read()] == [SAID, later]
     assert paths[0].name.startswith("20261128T181535Z-acceptance-r01-n02+1-")
+
+
+def test_evidence_about_some_nodes_is_read_without_that_of_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only files that are named for them are opened; what another runner adds meanwhile is there at the next look."""
+    many = replace(SAID, subjects=("r01-n02", "r01-n03"), when=WHEN.replace(hour=18))
+    for said in (SAID, replace(SAID, subjects=("r01-n010",)), replace(SAID, kind="wipe"), many):
+        store.keep(said)
+    opened = list[str]()
+    whole = Store.open
+
+    def noted(own: Store, path: Path) -> Statement:
+        opened.append(path.name)
+        return whole(own, path)
+
+    monkeypatch.setattr(Store, "open", noted)
+    assert list(store.about("acceptance", ["r01-n01", "r01-n02"])) == [SAID, many]
+    assert [name.split("-acceptance-")[1][:7] for name in opened] == ["r01-n01", "r01-n02"]
+    assert list(store.about("acceptance", ["r01-n03"])) == []
+    later = replace(SAID, when=WHEN.replace(hour=19))
+    replace(store).keep(later)
+    assert list(store.about("acceptance", ["r01-n01"])) == [SAID, later]
+
+
+@pytest.mark.parametrize("lie", [{"kind": "acceptance-r01"}, {"subjects": ("r01/n01",)}])
+def test_a_name_that_could_be_of_another_is_decided_by_what_the_file_holds(store: Store, lie: dict[str, Any]) -> None:
+    """Kinds have dashes, and letters of subjects that no file's name has are written as others."""
+    store.keep(replace(SAID, **({"subjects": ("n01",)} | lie)))
+    assert list(store.about("acceptance", ["r01-n01", "r01_n01"])) == []
+
+
+def test_evidence_that_cannot_be_believed_is_about_nobody(store: Store) -> None:
+    """Neither a file that was renamed for another node, nor one with a changed byte."""
+    path = store.keep(SAID)
+    other = path.with_name(path.name.replace("n01", "n02"))
+    other.write_bytes(path.read_bytes())
+    path.write_bytes(path.read_bytes().replace(b'"payload":"ey', b'"payload":"fy'))
+    assert list(store.about("acceptance", ["r01-n01", "r01-n02"])) == []
 
 
 def test_keeping_twice_is_keeping_once(store: Store) -> None:

@@ -41,6 +41,16 @@ def test_what_is_beyond_its_limit_has_regressed_from_what_it_was() -> None:
     assert low == ('telemetry xids {instance="r01-n01.example:9400"} is 9.5, under 10', ("r01-n01",))
 
 
+def test_a_host_that_is_told_of_no_more_has_regressed() -> None:
+    """Its exporter may be what the change broke; one whose series has other labels since is still told of."""
+    before = [Sample({"Hostname": host, "pod": f"dcgm-{host}"}, 0) for host in HOSTS]
+    text = "telemetry xids told of r01-n02 before the wave, and tells nothing now"
+    assert worse(query(max=0), before, before[:1], HOSTS) == (text, ("r01-n02",))
+    started_anew = [before[0], Sample({"Hostname": "r01-n02", "pod": "dcgm-x7k2p"}, 0)]
+    assert worse(query(max=0), before, started_anew, HOSTS) == ("", ())
+    assert worse(query(max=0), "silent", before[:1], HOSTS) == ("", ())
+
+
 @pytest.mark.parametrize(
     ("now", "text"),
     [
