@@ -18,10 +18,9 @@ from coldaisle.health.state import State, StateError, as_json, from_json, moved
 use_collection()
 from ansible_collections.coldaisle.site.plugins.module_utils.steady import (  # noqa: E402 - needs that path
     Moment,
-    jumped_s,
     moment,
+    set_since_s,
     stamp,
-    stamped,
     ticking,
 )
 
@@ -96,7 +95,7 @@ def in_step(kept: Kept, now: Moment) -> tuple[Kept, float]:
 
     A clock that is set must neither end what counts for an hour, nor make it count for a day.
     """
-    set_s = jumped_s(stamped(kept.at), now) if kept.at else 0.0
+    set_s = set_since_s(kept.at, now)
     at = stamp(now)
     if abs(set_s) < CLOCK_IS_SET_S:
         return replace(kept, at=at), 0.0

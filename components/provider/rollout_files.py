@@ -18,10 +18,9 @@ from components.provider.run import RunError
 use_collection()
 from ansible_collections.coldaisle.site.plugins.module_utils.steady import (  # noqa: E402 - needs that path
     Moment,
-    jumped_s,
     moment,
+    set_since_s,
     stamp,
-    stamped,
 )
 
 if TYPE_CHECKING:
@@ -72,14 +71,12 @@ class RolloutFiles:
         """Return the rollout that has not ended; None where there is none, or its file is broken."""
         try:
             kept = json.loads((self.folder / f"{self.name}.json").read_text(encoding="utf-8"))
-            state = moved(from_json(kept["state"]), self._set_s(kept.get("at")))
+            # A file of an earlier release does not say when it is of.
+            set_s = set_since_s(kept.get("at"), self.moment()) if self.moment else 0.0
+            state = moved(from_json(kept["state"]), set_s)
             return Kept(kept["target"], state, kept["before"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-
-    def _set_s(self, at: dict[str, Any] | None) -> float:
-        """Return by how many seconds the clock was set since; files of earlier releases do not say when they are of."""
-        return jumped_s(stamped(at), self.moment()) if at and self.moment else 0.0
 
     def keep(self, kept: Kept) -> None:
         """

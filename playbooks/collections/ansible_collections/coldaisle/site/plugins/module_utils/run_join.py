@@ -26,7 +26,7 @@ LAST_LINES = 8
 
 def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     """Write the settings of the runtime and the kubelet, and join, or see that the host is a member."""
-    return in_turn(lambda: run_files.run({"files": params["files"]}, check=check), lambda: _member(params, check=check))
+    return in_turn(lambda: run_files.run(params, check=check), lambda: _member(params, check=check))
 
 
 def _member(params: dict[str, Any], *, check: bool) -> dict[str, Any]:

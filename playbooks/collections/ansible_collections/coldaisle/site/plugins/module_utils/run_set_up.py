@@ -12,13 +12,9 @@ if TYPE_CHECKING:
 
 def run(params: dict[str, Any], *, check: bool) -> dict[str, Any]:
     """Settle users, write files, settle facts; what fails ends it, and what was done before is told with it."""
-
-    def settled(facts: dict[str, Any]) -> dict[str, Any]:
-        return run_settle.run({"facts": facts, "links": params["links"]}, check=check)
-
     users = {name: value for name, value in params["facts"].items() if name.startswith("user.")}
     return in_turn(
-        *([lambda: settled(users)] if users else []),
-        lambda: run_files.run({"files": params["files"], "record": params.get("record")}, check=check),
-        lambda: settled(params["facts"]),
+        lambda: run_settle.run({**params, "facts": users}, check=check),
+        lambda: run_files.run(params, check=check),
+        lambda: run_settle.run(params, check=check),
     )

@@ -57,6 +57,11 @@ def stamped(record: Mapping[str, Any]) -> Moment:
     return Moment(float(record.get("at", 0.0)), str(record.get("boot", "")), float(record.get("since_boot_s", 0.0)))
 
 
+def set_since_s(record: Mapping[str, Any] | None, now: Moment) -> float:
+    """Return by how much the wall clock was set since a record was stamped; 0 where it does not say when that was."""
+    return jumped_s(stamped(record), now) if record else 0.0
+
+
 def age_s(record: Mapping[str, Any], now: Moment) -> float:
     """Return how many seconds ago a record was stamped."""
     return passed_s(stamped(record), now)

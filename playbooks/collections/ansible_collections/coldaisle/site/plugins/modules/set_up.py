@@ -13,10 +13,6 @@ description:
     facts true as M(coldaisle.site.settle) does. What fails ends it.
   - A host pays for one program instead of three.
 options:
-  facts:
-    description: Planned value of each fact.
-    type: dict
-    required: true
   files:
     description: The files, as of M(coldaisle.site.files).
     type: list
@@ -26,11 +22,8 @@ options:
     description: Under which C(name) the host remembers what was written, with the plan's C(digest) of it.
     type: dict
     required: true
-  links:
-    description: Ports of the host, each with C(name) and C(mac).
-    type: list
-    elements: dict
-    default: []
+extends_documentation_fragment:
+  - coldaisle.site.host_facts
 author:
   - The Coldaisle authors
 """

@@ -12,16 +12,8 @@ description:
   - Reads every fact, sets those that do not fit the plan, and reads them again.
   - Fails when a fact did not take (a kernel may ignore a value and say nothing), or when a fact that no host can
     change does not fit (the number of GPUs, the driver's version).
-options:
-  facts:
-    description: Planned value of each fact.
-    type: dict
-    required: true
-  links:
-    description: Ports of the host, each with C(name) and C(mac).
-    type: list
-    elements: dict
-    default: []
+extends_documentation_fragment:
+  - coldaisle.site.host_facts
 author:
   - The Coldaisle authors
 """
