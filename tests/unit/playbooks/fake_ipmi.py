@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -58,6 +59,7 @@ class FakeBmc(Bmc):  # type: ignore[misc]  # pyghmi carries no types
         self._lag: int = state.get("lag", 0)
         self._refusals: int = state.get("refusals", 0)
         self._deaf: bool = state.get("deaf", False)
+        self._awake_at = time.monotonic() + state.get("asleep_s", 0.0)
         self.suite_17: str = state.get("suite_17", "taken")
         self.max_privilege: int = state.get("max_privilege", 4)
         self._notes: str | None = state.get("notes")
@@ -71,6 +73,8 @@ class FakeBmc(Bmc):  # type: ignore[misc]  # pyghmi carries no types
     def sessionless_data(self, data: bytes, sockaddr: Any) -> None:  # noqa: ANN401  # pyghmi's address
         """Take a login by a session of ours; one in a suite that the BMC is silent in gets no answer."""
         raw = bytearray(data)
+        if time.monotonic() < self._awake_at:
+            return
         if len(raw) < 32 or raw[4] != 6 or raw[5] != OPEN_REQUEST:
             super().sessionless_data(data, sockaddr)
             return

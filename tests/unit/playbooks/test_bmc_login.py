@@ -59,6 +59,13 @@ def test_b1_a_wrong_password_is_tried_once(serve_ipmi: Serve, tmp_path: Path) ->
     assert notes.read_text() == "suite 17\nsuite 3\n"
 
 
+def test_a_bmc_that_is_silent_for_some_seconds_is_asked_again(serve_ipmi: Serve) -> None:
+    """It answers nothing while it is busy; one that stays silent is given up after half of the access's time."""
+    assert login(serve_ipmi(asleep_s=4)).power() == "off"
+    with pytest.raises(BmcError, match="no-answer: suite 17 as administrator: timeout"):
+        IpmiBmc(Access(serve_ipmi(asleep_s=60), "admin", "correct-horse", timeout_s=1.0))
+
+
 def test_b1_what_is_remembered_is_not_lost(state_home: Path) -> None:
     """B1: processes that remember at the same time lose nothing of each other, and half a file is no record."""
     program = f"""

@@ -2,12 +2,14 @@
 Logging in over IPMI: cipher suites in order, the one that worked remembered, and errors that say what was tried.
 
 Some BMCs offer cipher suite 17 and answer in suite 3, some refuse it, some fall silent (ipmitool's issues 363 and 376).
-So each suite is a login of its own. A wrong password ends it at once: more logins would lock the account.
+So each suite is a login of its own. A wrong password ends it at once: more logins would lock the account. pyghmi gives up
+after two packets and 2.5 s; a BMC, or a network, that is busy for three seconds is common.
 """
 
 from __future__ import annotations
 
 import itertools
+import time
 from importlib.metadata import version
 from typing import Any
 
@@ -90,7 +92,7 @@ def open_session(access: Access, vendor: str = "any") -> Session:
         if privilege != pairs[0][1] and not lower:
             continue
         try:
-            session = _login(access, suite, privilege)
+            session = _patient(access, suite, privilege)
         except (_LoginError, OSError) as error:
             failed.append(f"suite {suite} as {privilege}: {error}")
             lower = lower or _wants_less(error)
@@ -124,6 +126,17 @@ def split(address: str) -> tuple[str, int]:
     """Return host and port of an address, which may name a port."""
     host, _, port = address.partition(":")
     return host, int(port or DEFAULT_PORT)
+
+
+def _patient(access: Access, suite: int, privilege: str) -> Session:
+    """Log in; a BMC that says nothing is asked again for half of its time, as one over Redfish is connected to."""
+    deadline = time.monotonic() + access.timeout_s / 2
+    while True:
+        try:
+            return _login(access, suite, privilege)
+        except _LoginError as error:
+            if error.answered or login_error(str(error)).kind != "no-answer" or time.monotonic() > deadline:
+                raise
 
 
 def _login(access: Access, suite: int, privilege: str) -> Session:

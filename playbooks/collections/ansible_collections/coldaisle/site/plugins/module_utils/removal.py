@@ -8,7 +8,10 @@ its Node, its lease, and its request for the next certificate (Validating Admiss
 
 from __future__ import annotations
 
+import time
+
 from ansible_collections.coldaisle.site.plugins.module_utils.drain import GONE
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from lightkube import ApiError, Client
 from lightkube.models.admissionregistration_v1 import (
     MatchCondition,
@@ -25,11 +28,31 @@ from lightkube.resources.core_v1 import Node
 FIRST_STEPS = {"": ["nodes"], "coordination.k8s.io": ["leases"], "certificates.k8s.io": ["certificatesigningrequests"]}
 """What a kubelet makes before it does anything else, by API group."""
 
+IN_FORCE_S = 30.0
+"""An API server takes up a policy when it looks next, each second (`policySource` of k8s.io/apiserver 0.34)."""
+
+LOOK_S = 1.5
+"""Longer than an API server waits between two looks: another of them may be behind the one that was asked."""
+
 
 def remove_node(client: Client, name: str) -> bool:
-    """Refuse a node to its cluster from now on, and delete it there; return whether there was one."""
+    """
+    Refuse a node to its cluster from now on, and delete it there; return whether there was one.
+
+    Raises:
+        FactError: the node is not refused in time, or comes back.
+        ApiError: the API server refuses.
+
+    """
     _refuse(client, name)
-    return _delete(client, Node, name)
+    deadline = time.monotonic() + IN_FORCE_S
+    while not _is_refused(client, name):
+        _wait(deadline, f"policy {policy_of(name)} is there, and a Node {name} could still be made")
+    there = False
+    while _delete(client, Node, name):
+        there = True
+        _wait(deadline, f"Node {name} was deleted, and is there again")
+    return there
 
 
 def readmit_node(client: Client, name: str) -> bool:
@@ -37,6 +60,21 @@ def readmit_node(client: Client, name: str) -> bool:
     policy = policy_of(name)
     _delete(client, ValidatingAdmissionPolicyBinding, policy)
     return _delete(client, ValidatingAdmissionPolicy, policy)
+
+
+def _is_refused(client: Client, name: str) -> bool:
+    """Try to make the Node, without making it, and tell whether the policy is what refuses it."""
+    try:
+        client.create(Node(metadata=ObjectMeta(name=name)), dry_run=True)
+    except ApiError as error:
+        return policy_of(name) in str(error)
+    return False
+
+
+def _wait(deadline: float, otherwise: str) -> None:
+    if time.monotonic() > deadline:
+        raise FactError(f"{otherwise} after {IN_FORCE_S:g} s")
+    time.sleep(LOOK_S)
 
 
 def policy_of(name: str) -> str:
