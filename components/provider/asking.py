@@ -1,21 +1,9 @@
-"""
-Asking one host for facts: a program over ssh for what it tells itself, a child of this process for what others tell.
-
-A BMC, the cluster's API and a switch's API are asked in a child that is forked for the one question: the libraries are
-loaded once, before, and what one of them leaves behind (threads, sockets, a session that hangs) is gone with the child.
-"""
+"""Asking one host for facts: a program over ssh for what it tells itself."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import json
-import os
-import signal
-import traceback
-from collections.abc import Callable
-from typing import Any
 
 from components.provider.logins import Login
 
@@ -38,8 +26,6 @@ CONNECTION_FAILED = 255
 
 REFUSALS = ("Permission denied", "Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
 """Signs of a host that has answered: asking again changes nothing, and may lock the user out."""
-
-PR_SET_PDEATHSIG = 1
 
 
 class SilentError(Exception):
@@ -106,46 +92,3 @@ async def _limited(stream: asyncio.StreamReader) -> str:
     while len(found) < OUTPUT_LIMIT_BYTES and (part := await stream.read(65536)):
         found += part
     return found.decode(errors="replace")
-
-
-async def in_child(function: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the function returns, as JSON
-    """
-    Run a function in a child of this process, which must have no other threads, and return what it returned.
-
-    Raises:
-        ChildProcessError: the child died before it could say anything.
-
-    """
-    ours, theirs = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        _be_child(theirs, function)
-    os.close(theirs)
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours, "rb"))
-    try:
-        answer = await reader.read()
-    except BaseException:
-        os.kill(pid, signal.SIGKILL)
-        raise
-    finally:
-        transport.close()
-        _, status = os.waitpid(pid, 0)  # noqa: ASYNC222 - it has closed its pipe or was killed: there is no wait
-    if not answer:
-        raise ChildProcessError(f"it ended without an answer (wait status {status})")
-    return json.loads(answer)
-
-
-def _be_child(pipe: int, function: Callable[[], Any]) -> None:
-    """Answer into the pipe and end; nothing of the parent's is used, and no pipe of a sibling kept open."""
-    try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        os.closerange(3, pipe)
-        os.closerange(pipe + 1, os.sysconf("SC_OPEN_MAX"))
-        os.set_blocking(pipe, True)
-        with os.fdopen(pipe, "wb") as out:
-            out.write(json.dumps(function()).encode())
-    except BaseException:  # noqa: BLE001 - it must end here, whatever happens
-        traceback.print_exc()
-    os._exit(0)

@@ -22,7 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.remove(str(Path(__file__).parent))  # it would hide modules of others
-from components.provider.asking import SilentError, in_child, run_program
+from components.provider.asking import SilentError, run_program
+from components.provider.children import Children
 from components.provider.events import message
 from components.provider.logins import CHEAP_EXCHANGE, Login, OnlyAnsible, login_of
 
@@ -74,7 +75,7 @@ def _host(name: str, login: Login, variables: Mapping[str, Any]) -> Host:
     return Host(name, login, list(askings(wanted, accesses)), [] if accesses["switch"] else host_facts(wanted))
 
 
-async def read(host: Host, turns: asyncio.Semaphore, tell: Tell) -> None:
+async def read(host: Host, turns: asyncio.Semaphore, children: Children, tell: Tell) -> None:
     """Ask a host, and all who tell something of it, and tell what was said. One that is silent is told as that."""
     facts: dict[str, Any] = {}
     errors: dict[str, str] = {}
@@ -82,7 +83,7 @@ async def read(host: Host, turns: asyncio.Semaphore, tell: Tell) -> None:
 
     async def elsewhere() -> None:
         async with turns:
-            found, why = await _told_of(host)
+            found, why = await _told_of(host, children)
         facts.update(found)
         errors.update(why)
 
@@ -109,21 +110,23 @@ async def read(host: Host, turns: asyncio.Semaphore, tell: Tell) -> None:
     tell({"kind": "task", "host": host.name, "task": TASK, "where": "", **state})
 
 
-async def _told_of(host: Host) -> tuple[dict[str, Any], dict[str, str]]:
+async def _told_of(host: Host, children: Children) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what BMC, cluster and switch tell of a host."""
-    from ansible_collections.coldaisle.site.plugins.plugin_utils.elsewhere import ask  # noqa: PLC0415 - with Ansible only
-
-    def told() -> list[Any]:
-        return [ask(asking) for asking in host.askings]
-
     try:
-        answers = await in_child(told)
+        answers = await children.ask(host.askings)
     except ChildProcessError as error:
         return {}, {name: f"the question: {error}" for asking in host.askings for name in asking.names}
     facts, errors = (
         {name: value for part in parts for name, value in part.items()} for parts in zip(*answers, strict=True)
     )
     return facts, errors
+
+
+def _ask(askings: list[list[Any]]) -> list[Any]:
+    """Ask others of a host, in a child; the fields of an Asking come as a list."""
+    from ansible_collections.coldaisle.site.plugins.plugin_utils.elsewhere import Asking, ask  # noqa: PLC0415 - see above
+
+    return [ask(Asking(*asking)) for asking in askings]
 
 
 async def _told_by(host: Host) -> dict[str, Any]:
@@ -139,18 +142,19 @@ async def read_all(job: Job, hosts: Iterable[Host], tell: Tell) -> str:
     """Read the hosts, as many at once as the job has forks, and return how that ended, in ansible-runner's words."""
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), partial(_look, stopped))
-    turns = asyncio.Semaphore(job["forks"])
+    turns, children = asyncio.Semaphore(job["forks"]), Children(_ask)
 
     async def all_of_them() -> None:
         async with asyncio.TaskGroup() as tasks:
             for host in hosts:
-                tasks.create_task(read(host, turns, tell))
+                tasks.create_task(read(host, turns, children, tell))
 
     reading, stop = asyncio.create_task(all_of_them()), asyncio.create_task(stopped.wait())
     either: set[asyncio.Task[Any]] = {reading, stop}
     await asyncio.wait(either, timeout=job["timeout_s"], return_when=asyncio.FIRST_COMPLETED)
     loop.remove_reader(sys.stdin.fileno())
     stop.cancel()
+    children.end()
     if reading.done():
         reading.result()
         return "successful"

@@ -2,12 +2,14 @@
 What looking for drift costs: the provider's read of hosts and BMCs beside check mode of the same playbooks.
 
 CPU seconds are those of the deploy host and of the hosts together. A second, smaller measurement of each tells the cost
-of a run apart from the cost of a host, and from both follow the figures of 1,000 and 10,000 hosts.
+of a run apart from the cost of a host, and from both follow the figures of 1,000 and 10,000 hosts. What a login costs
+that asks nothing is told beside them: no read of the hosts can cost less.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 
 from tests.bench import halls
 from tests.bench.halls import HOSTS
@@ -25,12 +27,14 @@ def figures() -> dict[str, float]:
         FEW: halls.spent(found, halls.playbooks(found, "--check", "--limit", few))[0],
         HOSTS: halls.spent(found, halls.playbooks(found, "--check"))[0],
     }
+    logins, _ = halls.spent(found, [sys.executable, "-m", "tests.bench.logins", str(halls.inventory(found))])
     name = f"drift_{HOSTS}"
     return {
         f"{name}_cpu_ratio": ours[HOSTS].cpu_s / peer[HOSTS].cpu_s,
         f"{name}_s": ours[HOSTS].wall_s,
         f"{name}_deploy_cpu_s": ours[HOSTS].deploy_cpu_s,
         f"{name}_hosts_cpu_s": ours[HOSTS].hosts_cpu_s,
+        f"{name}_logins_cpu_s": logins.cpu_s,
         f"{name}_check_s": peer[HOSTS].wall_s,
         f"{name}_check_deploy_cpu_s": peer[HOSTS].deploy_cpu_s,
         f"{name}_check_hosts_cpu_s": peer[HOSTS].hosts_cpu_s,

@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
+from pathlib import Path
 
 from sim.errors import SimError
 from sim.processes import ProcessGroups
@@ -84,10 +85,14 @@ def _cpu_s(groups: ProcessGroups) -> dict[str, float]:
     return found
 
 
+def inventory(found: Hall) -> Path:
+    """Return the inventory of a hall."""
+    return found.state.folder / "inventory.yaml"
+
+
 def playbooks(found: Hall, *options: str, names: Sequence[str] = PLAYBOOKS) -> list[str]:
     """Return the words of a plain ansible-playbook on all hosts of a hall, with the project's ansible.cfg."""
-    inventory = str(found.state.folder / "inventory.yaml")
-    return ["ansible-playbook", "-i", inventory, *options, *(f"playbooks/{name}.yml" for name in names)]
+    return ["ansible-playbook", "-i", str(inventory(found)), *options, *(f"playbooks/{name}.yml" for name in names)]
 
 
 @cache

@@ -87,7 +87,8 @@ def read_bmc(params: dict[str, Any], names: Iterable[str]) -> tuple[dict[str, Va
     try:
         with logged_in(params) as bmc:
             read_over(bmc, [name for name in wanted if name not in {*beside, *logs}], seen, errors)
-            _read_logs(params, bmc, logs, seen, errors)
+            if logs:
+                _read_logs(params, bmc, logs, seen, errors)
             if beside:
                 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_beside import (  # noqa: PLC0415
                     read_beside,

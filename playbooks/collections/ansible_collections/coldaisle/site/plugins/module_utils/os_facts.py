@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import pwd
-import socket
 from pathlib import Path
 
 from ansible_collections.coldaisle.site.plugins.module_utils.host import (
@@ -17,6 +17,8 @@ from ansible_collections.coldaisle.site.plugins.module_utils.host import (
 
 
 def _set_hostname(_name: str, planned: Value, _context: Context) -> None:
+    import socket  # noqa: PLC0415  # a host that is only read does without
+
     Path("/etc/hostname").write_text(f"{planned}\n", encoding="utf-8")
     socket.sethostname(str(planned))
 
@@ -47,7 +49,7 @@ def _sysctl_path(key: str) -> Path:
 
 
 FACTS: dict[str, Fact] = {
-    "hostname": Fact(lambda _name: socket.gethostname(), _set_hostname),
+    "hostname": Fact(lambda _name: os.uname().nodename, _set_hostname),
     "user": Fact(_read_user, _set_user),
     "sysctl": Fact(_read_sysctl, _set_sysctl, "whether this kernel, or the container's limits, let the value be set"),
 }

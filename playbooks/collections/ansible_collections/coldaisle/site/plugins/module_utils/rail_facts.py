@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 IP_AND_ICMP_BYTES = 28
 """Headers of IPv4 (20) and of an echo (8): what a packet carries beside the bytes that ping is asked for."""
 
+MAIN = "main"
+"""The table that `ip` does not name where it shows the routes of all."""
+
 USUAL_MTU_BYTES = (9000, 4200, 1500, 576)
 """Tried in turn where the port's own MTU does not pass: jumbo frames, RoCE's 4096, Ethernet's, the least of IPv4."""
 
@@ -51,8 +54,8 @@ def _ip_json(*words: str) -> list[dict[str, Any]]:
 def _gateways(nic: str) -> list[tuple[str, str]]:
     """Return, for each table that a rule sends this port's own address to, its default route: gateway and port."""
     own = {address.partition("/")[0] for address in addresses(nic)}
-    tables = [str(rule["table"]) for rule in _ip_json("rule", "show") if rule.get("src") in own and "table" in rule]
-    routes = [route for table in tables for route in _ip_json("route", "show", "table", table)]
+    tables = {str(rule["table"]) for rule in _ip_json("rule", "show") if rule.get("src") in own and "table" in rule}
+    routes = [it for it in _ip_json("-4", "route", "show", "table", "all") if str(it.get("table", MAIN)) in tables]
     return [(str(it.get("gateway")), str(it.get("dev"))) for it in routes if it["dst"] == "default"]
 
 

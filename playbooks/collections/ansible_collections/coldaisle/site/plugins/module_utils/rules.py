@@ -8,7 +8,6 @@ Standard library only: this runs on the hosts.
 from __future__ import annotations
 
 import re
-import uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +57,8 @@ def _version(planned: str, seen: str) -> bool:
 
 def _uuid(planned: str, seen: str) -> bool:
     """SMBIOS has three numbers of a UUID with their last byte first (since 2.6), and IPMI turns all of it around."""
+    import uuid  # noqa: PLC0415  # no host compares any, and each would load it at every read
+
     try:
         left, right = uuid.UUID(planned), uuid.UUID(seen)
     except ValueError:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import mmap
 import os
-from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-BOUND_FILE = Path("/run/coldaisle/hardware.json")
-DISK = Path("/dev/disk/by-id/virtio-coldaisle-hw")
+BOUND_FILE = "/run/coldaisle/hardware.json"
+DISK = "/dev/disk/by-id/virtio-coldaisle-hw"
 
 
 def read_hardware() -> dict[str, Any]:
@@ -21,13 +19,19 @@ def read_hardware() -> dict[str, Any]:
 
     A container sees it as a file, a guest as a small disk, which is read past the page cache.
     """
-    raw = BOUND_FILE.read_bytes() if BOUND_FILE.exists() else _read_direct(DISK)
+    try:
+        with open(BOUND_FILE, "rb") as file:  # noqa: PTH123 - pathlib is dear, and every stand-in begins with this
+            raw = file.read()
+    except FileNotFoundError:
+        raw = _read_direct(DISK)
     record: dict[str, Any] = json.loads(raw.rstrip(b"\0"))
     return record
 
 
-def _read_direct(disk: Path) -> bytes:
+def _read_direct(disk: str) -> bytes:
     """Return the content of a small disk, from the disk itself."""
+    import mmap  # noqa: PLC0415 - guests only
+
     descriptor = os.open(disk, os.O_RDONLY | os.O_DIRECT)
     try:
         size = os.lseek(descriptor, 0, os.SEEK_END)

@@ -1,0 +1,128 @@
+"""Children that answer questions: used again, replaced when one dies, ended when nobody asks any more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from components.provider import children
+from components.provider.children import Children
+
+Use = Callable[[Children], Awaitable[Any]]
+
+
+def answer(question: Any) -> Any:  # noqa: ANN401 - JSON
+    """Do what a question says, and tell who did it."""
+    if question == "die":
+        os._exit(3)
+    if question == "break":
+        raise ValueError(question)
+    time.sleep(question)
+    return os.getpid()
+
+
+USES: dict[str, Use] = {}
+
+
+def use(function: Use) -> Use:
+    """Let a test run this by its name."""
+    USES[function.__name__] = function
+    return function
+
+
+@use
+async def one_after_the_other(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Ask more than one child answers."""
+    return [await those.ask(0) for _ in range(children.QUESTIONS + 1)]
+
+
+@use
+async def quick_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Ask many that answer soon."""
+    return await asyncio.gather(*(those.ask(0.01) for _ in range(20)))
+
+
+@use
+async def slow_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Ask some that answer late."""
+    return await asyncio.gather(*(those.ask(1.5) for _ in range(8)))
+
+
+@use
+async def one_that_dies(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Ask one that dies, one whose answer fails, and one more."""
+    return [str(it) for it in await asyncio.gather(*map(those.ask, ("die", "break", 0)), return_exceptions=True)]
+
+
+@use
+async def one_that_hangs(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Stop waiting for an answer; nobody is left behind."""
+    asked = asyncio.create_task(those.ask(60))
+    await asyncio.sleep(0.3)
+    asked.cancel()
+    await asyncio.wait({asked})
+    return []
+
+
+def told(function: Use) -> Any:  # noqa: ANN401 - JSON
+    """Run a use in a process without threads, as the reader is, and return what it tells; no child stays."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.provider.test_children", function.__name__],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_child_answers_again_and_is_replaced_after_a_while() -> None:
+    """The first ones come from one child, and the last from another."""
+    *first, last = told(one_after_the_other)
+    assert len(set(first)) == 1
+    assert last not in first
+
+
+def test_no_more_are_forked_than_are_needed() -> None:
+    """As many as CPUs where they answer soon; one each where they do not, and none waits for another."""
+    assert len(set(told(quick_ones_at_once))) <= (os.cpu_count() or 1) + 2
+    assert len(set(told(slow_ones_at_once))) == 8
+
+
+def test_one_that_dies_is_told_and_the_others_answer() -> None:
+    """The wait status says how it died; a failure of the answer itself ends the child, too."""
+    died, broke, other = told(one_that_dies)
+    assert died == f"it ended without an answer (wait status {3 << 8})"
+    assert "ended without an answer" in broke
+    assert other.isdigit()
+
+
+@pytest.mark.parametrize("function", [one_that_hangs, slow_ones_at_once])
+def test_none_is_left_behind(function: Use) -> None:
+    """The process has waited for each of its children when it ends."""
+    assert told(function) is not None
+
+
+async def _used(name: str) -> Any:  # noqa: ANN401 - JSON
+    those = Children(answer)
+    try:
+        return await USES[name](those)
+    finally:
+        those.end()
+
+
+if __name__ == "__main__":
+    found = asyncio.run(_used(sys.argv[1]))
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        sys.stdout.write(json.dumps(found))
