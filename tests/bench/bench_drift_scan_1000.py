@@ -28,6 +28,7 @@ def figures() -> dict[str, float]:
         with hall(HOSTS) as found:
             found.plays("prepare")
             halls.require_done(found.plays("apply", "bmc"))
+            halls.booted(found)
             bmcs, whole = _scan(found, "bmc"), _scan(found, "bmc", "os", "gpu", "verify")
     except SimError as error:
         raise NotMeasuredError(str(error)) from error

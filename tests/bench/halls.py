@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -115,6 +116,12 @@ def applied() -> Hall:
     if not (found.folder / "outputs.json").exists():
         require_done(found.plays("apply"))
     return found
+
+
+def booted(found: Hall) -> Spent:
+    """Wait until the SSH server of every host of a hall answers, and return what that took."""
+    addresses = [node.management_address.partition("/")[0] for node in found.plan.nodes]
+    return spent(found, [sys.executable, "-m", "tests.bench.answering", *addresses])[0]
 
 
 def require_done(told: dict[str, object]) -> None:
