@@ -23,7 +23,7 @@ def logins(inventory: Path, folder: Path) -> list[Login]:
     """Return how each host is logged in to; one that only Ansible can log in to is an error here."""
     config = folder / "ssh_config"
     config.write_text(CHEAP_EXCHANGE, encoding="utf-8")
-    hosts = yaml.load(inventory.read_text(encoding="utf-8"), yaml.CSafeLoader)["all"]["hosts"]  # noqa: S506 - it is safe
+    hosts = yaml.load(inventory.read_text(encoding="utf-8"), yaml.CSafeLoader)["all"]["hosts"]
     found = [login_of(name, variables, config) for name, variables in hosts.items()]
     return [login if isinstance(login, Login) else sys.exit(login.why) for login in found]
 
