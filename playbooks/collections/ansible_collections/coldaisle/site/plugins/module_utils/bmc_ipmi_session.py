@@ -2,8 +2,8 @@
 Logging in over IPMI: cipher suites in order, the one that worked remembered, and errors that say what was tried.
 
 Some BMCs offer cipher suite 17 and answer in suite 3, some refuse it, some fall silent (ipmitool's issues 363 and 376).
-So each suite is a login of its own. A wrong password ends it at once: more logins would lock the account. pyghmi gives up
-after two packets and 2.5 s; a BMC, or a network, that is busy for three seconds is common.
+So each suite is a login of its own. A wrong password ends it at once: more logins would lock the account. pyghmi gives
+up after two packets and 2.5 s; a BMC, or a network, that is busy for three seconds is common.
 """
 
 from __future__ import annotations
