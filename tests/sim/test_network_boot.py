@@ -22,6 +22,7 @@ from coldaisle.plan.model import NodePlan, ProvisioningPlan, SitePlan
 from sim.install import guest, provisioner
 from sim.install.place import Lab
 from sim.twin.place import held
+from tests.simcluster.live_cluster import wait
 
 ROOT = Path(__file__).parents[2]
 NEEDED = (guest.CODE, guest.VARIABLES, Path("/usr/lib/ipxe/snponly.efi"))
@@ -101,24 +102,19 @@ def test_uefi_boots_over_http_without_tftp(lab: Lab, site: tuple[SitePlan, Provi
     assert "tftp/snponly.efi to" not in (lab.logs / "dnsmasq.log").read_text()
 
 
-def test_who_comes_too_early_is_told_to_come_back(lab: Lab, site: tuple[SitePlan, ProvisioningPlan, NodePlan]) -> None:
+def test_who_comes_too_early_is_told_to_come_back(
+    lab: Lab, site: tuple[SitePlan, ProvisioningPlan, NodePlan], tmp_path: Path
+) -> None:
     """Of two transfers where one may be, the second is told when to come back, and is served after the first."""
     url = f"http://{site[1].host_address}:{site[1].http_port}/images/debian-13/initrd.gz"
-    curl = ["nsenter", f"--net=/run/netns/{lab.inside}", "curl", "-s", "-o", "/dev/null"]
-    patient = [*curl, "--retry-connrefused", "--retry-delay", "1", "--retry", "60", "-D", "-", url]
+    curl = ["nsenter", f"--net=/run/netns/{lab.inside}", "curl", "-s"]
+    patient = [*curl, "-o", "/dev/null", "--retry-connrefused", "--retry-delay", "1", "--retry", "60", "-D", "-", url]
     assert " 200 " in subprocess.run(patient, capture_output=True, text=True, check=True).stdout, "it serves"
-    with subprocess.Popen([*curl, "--limit-rate", "100k", url]) as slow:
-        heads = until_refused([*curl, "-I", "-X", "GET", "-D", "-", url])
+    begun = tmp_path / "begun"
+    with subprocess.Popen([*curl, "-N", "-o", str(begun), "--limit-rate", "100k", url]) as slow:
+        wait(lambda: begun.exists() and begun.stat().st_size)
+        heads = subprocess.run([*curl, "-o", "/dev/null", "-D", "-", url], capture_output=True, text=True, check=True)
         slow.kill()
-    assert "Retry-After: 5" in heads
+    assert " 503 " in heads.stdout
+    assert "Retry-After: 5" in heads.stdout
     assert " 200 " in subprocess.run(patient, capture_output=True, text=True, check=True).stdout
-
-
-def until_refused(command: list[str]) -> str:
-    """Run a request until it is refused, and return its headers; what came before was before the slow one."""
-    for _ in range(40):
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        if " 503 " in said:
-            return said
-        time.sleep(0.25)
-    return ""
