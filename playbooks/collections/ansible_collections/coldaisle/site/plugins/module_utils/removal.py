@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 
 from ansible_collections.coldaisle.site.plugins.module_utils.drain import GONE
-from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
+from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError, wait_until
 from lightkube import ApiError, Client
 from lightkube.models.admissionregistration_v1 import (
     MatchCondition,
@@ -45,13 +45,15 @@ def remove_node(client: Client, name: str) -> bool:
 
     """
     _refuse(client, name)
-    deadline = time.monotonic() + IN_FORCE_S
-    while not _is_refused(client, name):
-        _wait(deadline, f"policy {policy_of(name)} is there, and a Node {name} could still be made")
-    there = False
-    while _delete(client, Node, name):
-        there = True
-        _wait(deadline, f"Node {name} was deleted, and is there again")
+    if not wait_until(lambda: _is_refused(client, name), IN_FORCE_S, LOOK_S):
+        raise FactError(
+            f"policy {policy_of(name)} is there, and a Node {name} could still be made after {IN_FORCE_S:g} s"
+        )
+    there = _delete(client, Node, name)
+    if there:
+        time.sleep(LOOK_S)
+        if not wait_until(lambda: not _delete(client, Node, name), IN_FORCE_S, LOOK_S):
+            raise FactError(f"Node {name} was deleted, and is there again after {IN_FORCE_S:g} s")
     return there
 
 
@@ -69,12 +71,6 @@ def _is_refused(client: Client, name: str) -> bool:
     except ApiError as error:
         return policy_of(name) in str(error)
     return False
-
-
-def _wait(deadline: float, otherwise: str) -> None:
-    if time.monotonic() > deadline:
-        raise FactError(f"{otherwise} after {IN_FORCE_S:g} s")
-    time.sleep(LOOK_S)
 
 
 def policy_of(name: str) -> str:
