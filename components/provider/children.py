@@ -19,6 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.provider.events import LINE_LIMIT_BYTES
+
 Answer = Callable[[Any], Any]
 
 QUESTIONS = 32
@@ -27,7 +29,6 @@ QUESTIONS = 32
 PATIENCE_S = 0.1
 """Beyond a child for each CPU, another one is forked where none came free for so long: they wait for slow tellers."""
 
-ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 PR_SET_PDEATHSIG = 1
 
 
@@ -41,7 +42,7 @@ class _Child:
     async def ask(self, question: Any) -> Any:  # noqa: ANN401 - JSON
         """Return its answer; None where it ended without one."""
         self.left -= 1
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError, ValueError):  # the latter: a line that is too long, or half of one
             self.writer.write(json.dumps(question).encode() + b"\n")
             if answer := await self.reader.readline():
                 return json.loads(answer)
@@ -111,7 +112,7 @@ class Children:
             _answer_all(theirs, self.answer)
         theirs.close()
         self._alive.add(pid)
-        return _Child(pid, *await asyncio.open_connection(sock=ours, limit=ANSWER_LIMIT_BYTES))
+        return _Child(pid, *await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES))
 
     def _end(self, child: _Child) -> int:
         self._alive.discard(child.pid)

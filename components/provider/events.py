@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LINE_LIMIT_BYTES = 64 * 1024 * 1024
+"""Length of a line that one process tells another: an event, or an answer."""
+
 MESSAGE_LIMIT = 600
 """Characters of a failure's message that are kept: enough for the cause, too few for a dump."""
 

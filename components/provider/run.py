@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coldaisle.locks import FOLDER
+from components.provider.events import LINE_LIMIT_BYTES
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
 from components.provider.room import NoRoomError, require_room
@@ -25,7 +26,6 @@ WORKER = Path(__file__).with_name("worker.py")
 READER = Path(__file__).with_name("reader.py")
 """Reads facts without a run of Ansible; it takes the same job, and tells the same events."""
 
-LINE_LIMIT_BYTES = 64 * 1024 * 1024
 STOP_GRACE_S = 20
 """How long a worker may take to stop its playbook before it is killed."""
 

@@ -15,6 +15,7 @@ import pytest
 
 from components.provider import children
 from components.provider.children import Children
+from components.provider.events import LINE_LIMIT_BYTES
 
 Use = Callable[[Children], Awaitable[Any]]
 
@@ -25,44 +26,37 @@ def answer(question: Any) -> Any:  # noqa: ANN401 - JSON
         os._exit(3)
     if question == "break":
         raise ValueError(question)
+    if question == "shout":
+        return "x" * LINE_LIMIT_BYTES
     time.sleep(question)
     return os.getpid()
 
 
-USES: dict[str, Use] = {}
-
-
-def use(function: Use) -> Use:
-    """Let a test run this by its name."""
-    USES[function.__name__] = function
-    return function
-
-
-@use
 async def one_after_the_other(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Ask more than one child answers."""
     return [await those.ask(0) for _ in range(children.QUESTIONS + 1)]
 
 
-@use
 async def quick_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Ask many that answer soon."""
     return await asyncio.gather(*(those.ask(0.01) for _ in range(20)))
 
 
-@use
 async def slow_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Ask some that answer late."""
     return await asyncio.gather(*(those.ask(1.5) for _ in range(8)))
 
 
-@use
 async def one_that_dies(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Ask one that dies, one whose answer fails, and one more."""
     return [str(it) for it in await asyncio.gather(*map(those.ask, ("die", "break", 0)), return_exceptions=True)]
 
 
-@use
+async def one_that_says_too_much(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Ask for an answer that is too long, and one more."""
+    return [str(it) for it in await asyncio.gather(*map(those.ask, ("shout", 0)), return_exceptions=True)]
+
+
 async def one_that_hangs(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Stop waiting for an answer; nobody is left behind."""
     asked = asyncio.create_task(those.ask(60))
@@ -106,22 +100,29 @@ def test_one_that_dies_is_told_and_the_others_answer() -> None:
     assert other.isdigit()
 
 
+def test_an_answer_that_is_too_long_is_none() -> None:
+    """It is told as none, as a dead child's is, and the others answer."""
+    long, other = told(one_that_says_too_much)
+    assert "ended without an answer" in long
+    assert other.isdigit()
+
+
 @pytest.mark.parametrize("function", [one_that_hangs, slow_ones_at_once])
 def test_none_is_left_behind(function: Use) -> None:
     """The process has waited for each of its children when it ends."""
     assert told(function) is not None
 
 
-async def _used(name: str) -> Any:  # noqa: ANN401 - JSON
+async def _used(function: Use) -> Any:  # noqa: ANN401 - JSON
     those = Children(answer)
     try:
-        return await USES[name](those)
+        return await function(those)
     finally:
         those.end()
 
 
 if __name__ == "__main__":
-    found = asyncio.run(_used(sys.argv[1]))
+    found = asyncio.run(_used(globals()[sys.argv[1]]))
     try:
         os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
