@@ -21,6 +21,7 @@ from itertools import count
 from pathlib import Path
 
 from sim.errors import SimError
+from sim.hall.site import INVENTORY
 from sim.processes import ProcessGroups
 from tests.bench.meter import ROOT, NotMeasuredError
 from tests.hall_sites import Hall, hall
@@ -88,7 +89,7 @@ def _cpu_s(groups: ProcessGroups) -> dict[str, float]:
 
 def inventory(found: Hall) -> Path:
     """Return the inventory of a hall."""
-    return found.state.folder / "inventory.yaml"
+    return found.state.folder / INVENTORY
 
 
 def playbooks(found: Hall, *options: str, names: Sequence[str] = PLAYBOOKS) -> list[str]:
