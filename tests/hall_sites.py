@@ -27,6 +27,7 @@ from sim.processes import ProcessGroups
 from sim.state import State
 
 ROOT = Path(__file__).parents[1]
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 _numbers = count()
 
 
@@ -44,12 +45,17 @@ class Hall:
         return hall_site.inside(self.name, words)
 
     def environment(self) -> dict[str, str]:
-        """Return the variables of a command that works on the hall: our tools first on PATH, no bytecode written."""
+        """
+        Return the variables of a command that works on the hall: our tools first on PATH, and bytecode kept.
+
+        Without the latter each process would compile our modules anew, as it does for no user.
+        """
         own = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
         }
-        return hall_site.environment(self.name) | own
+        given = {name: value for name, value in hall_site.environment(self.name).items() if name != NO_BYTECODE}
+        return given | own
 
     def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command on the hall's deploy host, and return it with its output."""

@@ -19,7 +19,7 @@ from coldaisle.cli.accept_judge import Done, Judging, kept
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.playbook import environment
 from coldaisle.evidence import EvidenceError, Store, open_store
-from coldaisle.render.ansible import playbooks_dir
+from coldaisle.paths import packaged
 from coldaisle.spec import site_folder
 from coldaisle.spec.sections import SiteSpec
 
@@ -63,7 +63,7 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     limit.write_text("".join(f"{host}\n" for host in dict.fromkeys(host for step in steps for host in step.hosts)))
     own = os.environ.get("COLDAISLE_INVENTORY") or str(site_folder(site))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
-    command += ["--forks", str(FORKS), "-e", f"@{variables}", str(playbooks_dir() / "accept.yml")]
+    command += ["--forks", str(FORKS), "-e", f"@{variables}", str(packaged("playbooks") / "accept.yml")]
     settings = environment(folder / "ssh") | {
         TOUCH_VARIABLE: ",".join(sorted({host for step in steps for host in step.hosts})),
         "ANSIBLE_SSH_ARGS": SSH_ARGS,

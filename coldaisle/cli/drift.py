@@ -101,7 +101,7 @@ def _preview(stack: str, taken_at: datetime) -> Report:
 def _with_life(report: Report, site: str) -> Report:
     """Mark what is found on nodes that somebody works on, and look at those that are retired."""
     from coldaisle.spec import site_folder  # noqa: PLC0415
-    from coldaisle.spec.journal import JOURNAL_FILE  # noqa: PLC0415
+    from coldaisle.words import JOURNAL_FILE  # noqa: PLC0415
 
     folder = site_folder(site)
     if not (folder / JOURNAL_FILE).is_file():

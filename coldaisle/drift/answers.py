@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldaisle.drift.equality import Fact, same
-from coldaisle.spec.journal import LIFE
+from coldaisle.words import LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from coldaisle.life.states import OWNED, refusal
-from coldaisle.spec.journal import JOURNAL_FILE, Journal, State, Step, parse_journal
+from coldaisle.spec.journal import Journal, State, Step, parse_journal
 from coldaisle.spec.problem import SpecError
+from coldaisle.words import JOURNAL_FILE
 
 WAIT_S = 10.0
 """How long one writer waits for another: a step is written in milliseconds."""

@@ -14,7 +14,8 @@ from dataclasses import replace
 from coldaisle.plan.host_facts import gpu_facts, os_facts
 from coldaisle.plan.kubelet import digest
 from coldaisle.plan.model import Facts, NodePlan, PlayPlan, PoolPlan, RolloutPlan, SitePlan
-from coldaisle.spec.journal import LIFE, UNTOUCHED
+from coldaisle.spec.journal import UNTOUCHED
+from coldaisle.words import LIFE
 
 ACCEPT = "accept"
 ACCEPTED, ACCEPTED_FOR = "accepted", "accepted_for"

@@ -13,7 +13,8 @@ from coldaisle.plan.acceptance import ACCEPT, accept_play
 from coldaisle.plan.host_facts import gpu_facts, os_facts, rdma_facts
 from coldaisle.plan.kubelet import digest, kubelet_config_text
 from coldaisle.plan.model import FabricPlan, Facts, NodePlan, PlayPlan, PoolPlan, ProvisioningPlan, SitePlan, SwitchPlan
-from coldaisle.spec.journal import LIFE, UNTOUCHED
+from coldaisle.spec.journal import UNTOUCHED
+from coldaisle.words import LIFE
 
 DEFAULT_MTU_BYTES = 1500
 """What every Ethernet port has of itself (IEEE 802.3)."""

@@ -15,8 +15,7 @@ from typing import Any
 
 import yaml
 
-import coldaisle
-from coldaisle.paths import state_dir
+from coldaisle.paths import packaged, state_dir
 from coldaisle.plan.host_side import host_side
 from coldaisle.plan.model import (
     ExecutionPlan,
@@ -44,13 +43,6 @@ EXECUTION, EXECUTION_NODES = "execution", "execution_nodes"
 """Variables of all hosts and of one, for the provider: the execution nodes, and those of the host in their order."""
 
 
-def playbooks_dir() -> Path:
-    """Return the folder of the playbooks: of the package where it is installed, else of the checkout."""
-    package = Path(coldaisle.__file__).parent
-    installed = package / "data" / "playbooks"
-    return installed if installed.is_dir() else package.parent / "playbooks"
-
-
 def code_digest(playbook: str) -> str:
     """
     Return the SHA-256 of all that a run of `playbook` executes: the playbook, its roles and our collection.
@@ -59,7 +51,7 @@ def code_digest(playbook: str) -> str:
         FileNotFoundError: there is no such playbook.
 
     """
-    folder = playbooks_dir()
+    folder = packaged("playbooks")
     path = folder / f"{playbook}.yml"
     found = [path, *_files(folder / "collections")]
     for role in _roles_of(path):

@@ -17,7 +17,7 @@ import pydantic_core
 from coldaisle.plan.plays import VERBS
 from coldaisle.render.ansible import config_of, inventory
 from coldaisle.render.switch_facts import switch_facts
-from coldaisle.spec.journal import LIFE
+from coldaisle.words import LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,12 +7,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
-import coldaisle
+from coldaisle.paths import packaged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +51,11 @@ def files_digest(files: Iterable[HostFile]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def templates_dir() -> Path:
-    """Return the folder of the templates: of the package where it is installed, else of the checkout."""
-    package = Path(coldaisle.__file__).parent
-    installed = package / "data" / "templates"
-    return installed if installed.is_dir() else package.parent / "templates"
-
-
 @cache
 def _environment() -> jinja2.Environment:
     """Return Jinja2 without autoescape, since no HTML is made here, and with an error for every undefined name."""
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates_dir()),
+        loader=jinja2.FileSystemLoader(packaged("templates")),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -19,8 +19,7 @@ from pydantic import Field, ValidationError
 from coldaisle.paths import shown
 from coldaisle.spec.base import SpecModel
 from coldaisle.spec.problem import Problem
-
-JOURNAL_FILE = "nodes.jsonl"
+from coldaisle.words import JOURNAL_FILE
 
 State = Literal["enroll", "inspect", "verify", "provision", "accept", "in-service", "maintenance", "repair", "retired"]
 """States of a node, in the words of OpenStack Ironic where it has one."""
@@ -34,9 +33,6 @@ HELD: frozenset[str] = frozenset({"maintenance", "repair"})
 UNTOUCHED = EARLY | HELD
 
 RETIRED = "retired"
-
-LIFE = "life"
-"""What stands for a host in a play that leaves it alone: its state, in place of its facts."""
 
 GONE = "gone"
 """Key of a step's details: what has left a node, each by its place in the delivery list."""

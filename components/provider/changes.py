@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift.equality import same
-from coldaisle.spec.journal import LIFE
+from coldaisle.words import LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

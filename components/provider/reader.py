@@ -25,7 +25,7 @@ sys.path.remove(str(Path(__file__).parent))  # it would hide modules of others
 from components.provider.asking import SilentError, run_program
 from components.provider.children import Children
 from components.provider.events import message
-from components.provider.logins import CHEAP_EXCHANGE, Login, OnlyAnsible, login_of
+from components.provider.logins import Login, OnlyAnsible, login_of, write_config
 
 Job = dict[str, Any]
 Tell = Callable[[dict[str, Any]], None]
@@ -50,7 +50,7 @@ class Host:
 def hosts_of(job: Job, tell: Tell) -> list[Host]:
     """Return the hosts that can be read here; of each other one it is told why not."""
     config = Path(job["folder"]) / "ssh_config"
-    config.write_text(CHEAP_EXCHANGE, encoding="utf-8")
+    write_config(config)
     if not (Path(job["project"]) / COLLECTION).is_dir():
         for name in job["hosts"]:
             tell({"kind": "pass", "host": name, "why": "its playbooks are not those of the product"})
@@ -134,8 +134,8 @@ async def _told_by(host: Host) -> dict[str, Any]:
     from ansible_collections.coldaisle.site.plugins.plugin_utils import packing  # noqa: PLC0415 - with Ansible only
 
     kinds = {name.partition(".")[0] for name in host.names}
-    text = packing.script("read", {"facts": host.names}, check=False, kinds=kinds)
-    return packing.answer(*await run_program(host.login, text.encode()))
+    sent = packing.script("read", {"facts": host.names}, check=False, kinds=kinds)
+    return packing.answer(*await run_program(host.login, sent))
 
 
 async def read_all(job: Job, hosts: Iterable[Host], tell: Tell) -> str:

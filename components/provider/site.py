@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from coldaisle.paths import state_dir
-from coldaisle.spec.journal import JOURNAL_FILE
+from coldaisle.paths import packaged, state_dir
+from coldaisle.words import JOURNAL_FILE
 
 INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 PLAYBOOKS_VARIABLE = "COLDAISLE_PLAYBOOKS"
@@ -99,11 +99,7 @@ class Site:
 def playbooks_dir() -> Path:
     """Return the folder of the playbooks: of the environment's COLDAISLE_PLAYBOOKS, else the package's."""
     own = os.environ.get(PLAYBOOKS_VARIABLE)
-    if own:
-        return Path(own)
-    from coldaisle.render.ansible import playbooks_dir as packaged  # noqa: PLC0415 - heavy, and not always needed
-
-    return packaged()
+    return Path(own) if own else packaged("playbooks")
 
 
 def project_root() -> Path:

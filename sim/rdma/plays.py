@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coldaisle.paths import packaged
 from coldaisle.plan.model import SitePlan
-from coldaisle.render.ansible import inventory, playbooks_dir
+from coldaisle.render.ansible import inventory
 from sim.rdma.guests import ssh_options
 from sim.rdma.place import PROVISIONER, Lab
 from sim.shell import environment, find
@@ -43,7 +44,7 @@ def write_inventory(lab: Lab, plan: SitePlan) -> Path:
 
 def run_plays(lab: Lab, plan: SitePlan, playbooks: Sequence[str]) -> tuple[PlayResult, ...]:
     """Run playbooks in their order on both hosts, and return how each host ended."""
-    folder = playbooks_dir()
+    folder = packaged("playbooks")
     program = find("ansible-playbook", "ansible") if _beside() is None else str(_beside())
     words = [*inside(lab, PROVISIONER), program, "-i", str(write_inventory(lab, plan))]
     words += [str(folder / f"{name}.yml") for name in playbooks]

@@ -15,14 +15,14 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from components.provider.asking import run_program
-from components.provider.logins import CHEAP_EXCHANGE, Login, login_of
+from components.provider.logins import Login, login_of, write_config
 from components.provider.reading import FORKS
 
 
 def logins(inventory: Path, folder: Path) -> list[Login]:
     """Return how each host is logged in to; one that only Ansible can log in to is an error here."""
     config = folder / "ssh_config"
-    config.write_text(CHEAP_EXCHANGE, encoding="utf-8")
+    write_config(config)
     hosts = yaml.load(inventory.read_text(encoding="utf-8"), yaml.CSafeLoader)["all"]["hosts"]
     found = [login_of(name, variables, config) for name, variables in hosts.items()]
     return [login if isinstance(login, Login) else sys.exit(login.why) for login in found]

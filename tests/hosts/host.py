@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ARGUMENTS, script
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 START_TIMEOUT_S = 120
@@ -36,7 +36,7 @@ class Host:
 
     def give(self, path: str, text: str) -> None:
         """Write a file on the host."""
-        _run(self.command("/usr/bin/tee", path), text)
+        _run(self.command("/usr/bin/tee", path), text.encode())
 
     def at_switch(self, text: str) -> str:
         """Run a line of shell in the switch's network namespace."""
@@ -44,19 +44,17 @@ class Host:
 
     def program(self, name: str, params: Mapping[str, Any], *, check: bool = False) -> Json:
         """Run one of the collection's programs on the host, as its action does, and return its result."""
-        text = script(name, dict(params), check=check)
-        said = _run(self.command("/usr/bin/python3", "-I", "-S", "-"), text)
+        said = _run(self.command("/usr/bin/python3", *ARGUMENTS), script(name, dict(params), check=check))
         found: Json = json.loads(said.strip().splitlines()[-1])
         return found
 
 
-def _run(command: list[str], given: str = "") -> str:
+def _run(command: list[str], given: bytes = b"") -> str:
     environment = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8"}
-    done = subprocess.run(
-        command, input=given, env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
-    assert done.returncode == 0, f"{command[-1][:200]}: {done.stdout[-500:]}{done.stderr[-1500:]}"
-    return done.stdout
+    done = subprocess.run(command, input=given, env=environment, capture_output=True, check=False, timeout=600)
+    said, errors = done.stdout.decode(), done.stderr.decode()
+    assert done.returncode == 0, f"{command[-1][:200]}: {said[-500:]}{errors[-1500:]}"
+    return said
 
 
 @contextmanager

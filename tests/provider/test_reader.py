@@ -25,6 +25,7 @@ for last; do :; done
 """A stand-in for ssh: `last` is the command that the host would run."""
 
 HERE = 'exec sh -c "$last"'
+PYTHON = "/usr/bin/python3 -I -S -c 'import sys;exec(sys.stdin.buffer.readline())'"
 NO_ROUTE = "ssh: connect to host h1 port 22: No route to host"
 DENIED = "ops@h1: Permission denied (publickey)."
 
@@ -101,7 +102,7 @@ def test_the_login_is_the_one_of_the_inventory(hall: Hall) -> None:
     [words] = hall.asked
     for word in (options, "Port=2222", 'User="ops"', 'IdentityFile="/srv/key"', "PasswordAuthentication=no"):
         assert word in words
-    assert words.endswith("192.0.2.1 /usr/bin/python3 -I -S -")
+    assert words.endswith(f"192.0.2.1 {PYTHON}")
     assert words.startswith("-F ")
 
 
@@ -110,7 +111,7 @@ def test_another_user_is_become_as_the_inventory_says(hall: Hall) -> None:
     hall.with_variables(ansible_become=True, ansible_ssh_extra_args="-F /srv/config").read()
     [words] = hall.asked
     assert "sudo -H -S -n" in words
-    assert "/usr/bin/python3 -I -S -" in words
+    assert "/usr/bin/python3 -I -S -c" in words
     assert words.count("-F") == 1
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.coldaisle.site.plugins.module_utils import dhcp_facts
-from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ARGUMENTS, script
 
 from coldaisle.check import open_site
 from coldaisle.cli.playbook import environment
@@ -67,9 +67,9 @@ class Segment:
 
     def program(self, name: str, facts: object) -> dict[str, Any]:
         """Run a program of the collection on the provisioner, as a role or a read does."""
-        text = script(name, {"facts": facts, "links": []} if name == "settle" else {"facts": facts}, check=False)
-        words = ["nsenter", f"--net=/run/netns/{self.lab.inside}", "python3", "-I", "-S", "-"]
-        done = subprocess.run(words, input=text, capture_output=True, text=True, check=True)
+        sent = script(name, {"facts": facts, "links": []} if name == "settle" else {"facts": facts}, check=False)
+        words = ["nsenter", f"--net=/run/netns/{self.lab.inside}", "python3", *ARGUMENTS]
+        done = subprocess.run(words, input=sent, capture_output=True, check=True)
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return found
 

@@ -24,7 +24,7 @@ from sim.processes import ProcessGroups
 from sim.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "playbooks" / "collections"))
-from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ARGUMENTS, script
 
 SITE = "swtest"
 LEAF, SPINE = "leaf01", "spine01"
@@ -65,10 +65,9 @@ def do(two: State) -> Do:
     """Return a function that runs one of the collection's programs on a switch, as Ansible does over SSH."""
 
     def run(name: str, program: str, **params: object) -> Answer:
-        text = script(program, params, check=bool(params.pop("check", False)))
-        done = subprocess.run(
-            [*on_switch(two, name), "python3", "-I", "-S", "-"], input=text, capture_output=True, text=True, check=False
-        )
+        sent = script(program, params, check=bool(params.pop("check", False)))
+        words = [*on_switch(two, name), "python3", *ARGUMENTS]
+        done = subprocess.run(words, input=sent, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         answer: Answer = json.loads(done.stdout.strip().splitlines()[-1])
         return answer

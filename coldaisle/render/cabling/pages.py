@@ -11,8 +11,8 @@ from functools import cache
 import jinja2
 from markupsafe import Markup
 
+from coldaisle.paths import packaged
 from coldaisle.render.cabling.rows import Pack, Plug, Row
-from coldaisle.render.files import templates_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +92,13 @@ def _page(pack: Pack, title: str, blocks: list[Block]) -> str:
 
 
 def _style() -> Markup:
-    return Markup((templates_dir() / "cabling" / "style.css").read_text(encoding="utf-8"))  # noqa: S704 - our own file
+    return Markup((packaged("templates") / "cabling" / "style.css").read_text(encoding="utf-8"))  # noqa: S704 - our own file
 
 
 @cache
 def _template(name: str) -> jinja2.Template:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates_dir() / "cabling"),
+        loader=jinja2.FileSystemLoader(packaged("templates") / "cabling"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

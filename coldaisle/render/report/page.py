@@ -11,9 +11,9 @@ import jinja2
 from markupsafe import Markup
 
 from coldaisle.check import Finding
+from coldaisle.paths import packaged
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import SitePlan
-from coldaisle.render.files import templates_dir
 from coldaisle.render.pictures import coolant_diagram, fabric_diagram, hall_map, one_line
 from coldaisle.render.report.drawing import drawing
 from coldaisle.render.report.floor import loops, overheads, rows
@@ -100,7 +100,7 @@ def _halls(plan: SitePlan) -> list[str]:
 
 def text_of(name: str) -> str:
     """Return a file of the report's templates as it is."""
-    return (templates_dir() / "report" / name).read_text(encoding="utf-8")
+    return (packaged("templates") / "report" / name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
@@ -112,7 +112,7 @@ def _digest(text: str) -> str:
 def environment() -> jinja2.Environment:
     """Return Jinja2 that escapes everything that is not known to be markup, and refuses names without a value."""
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates_dir() / "report"),
+        loader=jinja2.FileSystemLoader(packaged("templates") / "report"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

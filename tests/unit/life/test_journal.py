@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from coldaisle.life.journal import HeldError, LifeError, Wanted, record
-from coldaisle.spec.journal import JOURNAL_FILE, Journal, State, parse_journal, read_journal
+from coldaisle.spec.journal import Journal, State, parse_journal, read_journal
 from coldaisle.spec.problem import SpecError
+from coldaisle.words import JOURNAL_FILE
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
 

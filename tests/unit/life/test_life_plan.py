@@ -14,7 +14,8 @@ from coldaisle.check import open_site
 from coldaisle.plan.handed_out import handed_out
 from coldaisle.render.ansible import host_vars, inventory
 from coldaisle.render.digests import play_hosts
-from coldaisle.spec.journal import LIFE, State
+from coldaisle.spec.journal import State
+from coldaisle.words import LIFE
 from tests.unit.life.sites import move
 
 NODE = "r01-n01"

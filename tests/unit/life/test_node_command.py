@@ -20,7 +20,8 @@ from coldaisle.life.journal import LifeError
 from coldaisle.locks import FOLDER, InUseError, lock_all, of_pool
 from coldaisle.plan import plan_hash
 from coldaisle.plan.model import NodePlan
-from coldaisle.spec.journal import JOURNAL_FILE, Step
+from coldaisle.spec.journal import Step
+from coldaisle.words import JOURNAL_FILE
 from tests.unit.life.sites import ALICE, move
 
 NODE = "r01-n01"

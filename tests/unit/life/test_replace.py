@@ -15,7 +15,7 @@ from coldaisle.paths import state_dir
 from coldaisle.plan import to_json
 from coldaisle.render.digests import play_hosts
 from coldaisle.spec.edit import EditError, with_values
-from coldaisle.spec.journal import JOURNAL_FILE
+from coldaisle.words import JOURNAL_FILE
 from tests.unit.life.sites import ALICE, move
 
 NODE, OTHER = "r01-n01", "r02-n02"

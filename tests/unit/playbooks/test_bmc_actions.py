@@ -30,7 +30,7 @@ def test_a_change_of_a_role_changes_its_plays_digest(
 ) -> None:
     """A role counts whether a play lists it or imports it: else hosts would keep what older code has done."""
     copy = shutil.copytree(PLAYBOOKS, tmp_path / "playbooks", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(ansible, "playbooks_dir", lambda: copy)
+    monkeypatch.setattr(ansible, "packaged", lambda _name: copy)
     before = ansible.code_digest(playbook)
     with (copy / "roles" / playbook / "defaults/main.yml").open("a") as file:
         file.write("# another\n")

@@ -18,8 +18,8 @@ PORTS = (
 )
 
 
-def _answer(text: str) -> dict[str, object]:
-    done = subprocess.run([sys.executable, "-I", "-S", "-"], input=text, capture_output=True, text=True, check=True)
+def _answer(sent: bytes) -> dict[str, object]:
+    done = subprocess.run([sys.executable, *packing.ARGUMENTS], input=sent, capture_output=True, check=True)
     found: dict[str, object] = json.loads(done.stdout)
     return found
 
@@ -27,9 +27,10 @@ def _answer(text: str) -> dict[str, object]:
 @pytest.mark.parametrize("lost", ["sources", "codes"])
 def test_a_program_runs_compiled_and_on_another_python_as_text(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose Python is not of this one's bytecode takes the text, and answers the same; neither needs both."""
-    packed = packing.packed("read")
-    monkeypatch.setitem(packed, lost, "")
-    monkeypatch.setitem(packed, "magic", packed["magic"] if lost == "sources" else "00000000")
+    codes, texts = packing.packed("read")
+    monkeypatch.setattr(packing, "packed", lambda *_: (b"", texts) if lost == "codes" else (codes, b""))
+    if lost == "codes":
+        monkeypatch.setattr(packing, "MAGIC_NUMBER", b"another")
     found = _answer(packing.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
     assert found["facts"] == {"user.root": "present"}
     assert list(found["errors"]) == ["nonsense"]  # type: ignore[call-overload]

@@ -123,10 +123,10 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible carries no type
             return None
         self._connection.set_option("host", provisioner["address"])
         name = provisioner["fact"]
-        text = script("read", {"facts": [name]}, check=False, kinds=[FOREIGN_DHCP])
+        sent = script("read", {"facts": [name]}, check=False, kinds=[FOREIGN_DHCP])
         python = command(str(task_vars.get("ansible_python_interpreter", "/usr/bin/python3")))
         try:
-            done = self._low_level_execute_command(python, sudoable=False, in_data=text.encode())
+            done = self._low_level_execute_command(python, sudoable=False, in_data=sent)
         except AnsibleConnectionFailure:
             return None
         found: str | None = answer(done["rc"], done["stdout"], done["stderr"]).get("facts", {}).get(name)

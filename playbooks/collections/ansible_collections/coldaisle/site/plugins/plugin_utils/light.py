@@ -36,6 +36,6 @@ class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
     def on_host(self, params: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
         """Run the program with its parameters, and return its result."""
         interpreter = str((task_vars or {}).get("ansible_python_interpreter", "/usr/bin/python3"))
-        text = script(self.PROGRAM, params, check=bool(self._task.check_mode))
-        done = self._low_level_execute_command(command(interpreter), in_data=text.encode())
+        sent = script(self.PROGRAM, params, check=bool(self._task.check_mode))
+        done = self._low_level_execute_command(command(interpreter), in_data=sent)
         return answer(done["rc"], done["stdout"], done["stderr"])

@@ -1,5 +1,5 @@
 """
-A program of ours as one text for the Python of a host, and the answer that comes back.
+A program of ours in one piece for the Python of a host, and the answer that comes back.
 
 A host gets the few modules that a task needs, and standard Python only. Whoever sends it, an action of Ansible or the
 provider's reader, packs it here, so that both run the same code and read its answer alike.
@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import json
 import marshal
+import shlex
 import zlib
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import MAGIC_NUMBER
@@ -23,20 +23,26 @@ from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_K
 PACKAGE = "ansible_collections.coldaisle.site.plugins.module_utils"
 MODULES = Path(__file__).parents[1] / "module_utils"
 
+ARGUMENTS = ("-I", "-S", "-c", "import sys;exec(sys.stdin.buffer.readline())")
+"""
+What a host's Python is called with: it reads the first line itself, since a program that comes on standard input as a
+whole is read slowly by it, and has no place for bytes. Quoted, the last is one word in any login shell.
+"""
+
 LOADER = """
 import gc, os, sys, zlib
 gc.disable()
-from binascii import a2b_base64
 from importlib import import_module
 from importlib._bootstrap_external import MAGIC_NUMBER
 from importlib.machinery import ModuleSpec
 import json
 PACKAGE, REQUEST = json.loads({request!r})
+FORMS = sys.stdin.buffer.read()
 if MAGIC_NUMBER.hex() == {magic!r}:
     import marshal
-    CODES = marshal.loads(zlib.decompress(a2b_base64({codes!r})))
+    CODES = marshal.loads(zlib.decompress(FORMS[:{size}]))
 else:
-    CODES = json.loads(zlib.decompress(a2b_base64({sources!r})))
+    CODES = json.loads(zlib.decompress(FORMS[{size}:]))
 class Loader:
     def find_spec(self, name, path=None, target=None):
         if (PACKAGE + ".").startswith(name + "."):
@@ -54,9 +60,9 @@ print(json.dumps(program.run(REQUEST["params"], check=REQUEST["check"])), flush=
 os._exit(0)
 """
 """
-The program that the host's Python reads from its standard input. It has our modules twice: compiled, for a Python like
-this one, which saves that host half of the work, and as text for any other. It lives for a tenth of a second, so that
-looking for garbage, and tidying up at its end, would only cost the host.
+The program that ARGUMENTS read, as one line. Behind it come our modules, twice: compiled, for a Python like this one,
+which saves that host half of the work, and as text for any other. It lives for a tenth of a second, so that looking for
+garbage, and tidying up at its end, would only cost the host.
 """
 
 LAST_LINES, LAST_CHARACTERS = 3, 200
@@ -86,32 +92,30 @@ def _imported(source: str) -> list[str]:
 
 
 @cache
-def packed(program: str, modules: frozenset[str] = frozenset(KINDS_OF)) -> dict[str, str]:
-    """Return a program with its modules as the loader takes them: compiled, by which Python, and as text."""
+def packed(program: str, modules: frozenset[str] = frozenset(KINDS_OF)) -> tuple[bytes, bytes]:
+    """Return a program with its modules as the loader takes them: compiled by this Python, and as text."""
     texts = sources(program, modules)
     codes = {
         name: compile(text, f"{PACKAGE}.{name}", "exec", dont_inherit=True, optimize=2) for name, text in texts.items()
     }
-    forms = {"codes": marshal.dumps(codes), "sources": json.dumps(texts).encode()}
-    return {name: b64encode(zlib.compress(data)).decode() for name, data in forms.items()} | {
-        "magic": MAGIC_NUMBER.hex()
-    }
+    return zlib.compress(marshal.dumps(codes)), zlib.compress(json.dumps(texts).encode())
 
 
-def script(program: str, params: Mapping[str, Any], *, check: bool, kinds: Iterable[str] | None = None) -> str:
+def script(program: str, params: Mapping[str, Any], *, check: bool, kinds: Iterable[str] | None = None) -> bytes:
     """
-    Return the Python text that runs a program on a host and prints its result as JSON.
+    Return what a host's Python is sent (see `command`) to run a program and print its result as JSON.
 
     `kinds` are those of all facts that it will be asked for, where that is known: a host then gets fewer modules.
     """
-    request = {"program": program, "params": params, "check": check}
-    modules = frozenset(KINDS_OF if kinds is None else (HOST_KINDS[kind] for kind in kinds))
-    return LOADER.format(request=json.dumps([PACKAGE, request]), **packed(program, modules))
+    request = json.dumps([PACKAGE, {"program": program, "params": params, "check": check}])
+    codes, texts = packed(program, frozenset(KINDS_OF if kinds is None else (HOST_KINDS[kind] for kind in kinds)))
+    loader = LOADER.format(request=request, magic=MAGIC_NUMBER.hex(), size=len(codes))
+    return f"exec({loader!r})\n".encode() + codes + texts
 
 
 def command(interpreter: str) -> str:
     """Return the command that lets a host's Python run what comes on its standard input."""
-    return f"{interpreter} -I -S -"
+    return f"{interpreter} {shlex.join(ARGUMENTS)}"
 
 
 def answer(code: int, output: str, errors: str) -> dict[str, Any]:
