@@ -22,6 +22,7 @@ from sim.hall import site as hall_site
 from sim.hall import spec
 from sim.hall.plan import Wanted, hall_plan
 from sim.machines import Kind
+from sim.neighbours import room
 from sim.power import PowerSwitch
 from sim.processes import ProcessGroups
 from sim.state import State
@@ -121,8 +122,10 @@ def hall(
         wanted = Wanted(kind=kind)
         try:
             plan = open_site(site).plan
-            hall_site.up(plan, wanted, lambda _line: None)
-            yield Hall(name, site, hall_plan(plan, state, wanted), State(state.site, state_dir(state.site), state.mark))
+            with room(hall_site.NEIGHBOURS_A_NODE * nodes):
+                hall_site.up(plan, wanted, lambda _line: None)
+                own = State(state.site, state_dir(state.site), state.mark)
+                yield Hall(name, site, hall_plan(plan, state, wanted), own)
         finally:
             hall_site.down(name, lambda _line: None)
             shutil.rmtree(state.folder, ignore_errors=True)  # Ansible's known hosts

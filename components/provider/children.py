@@ -26,8 +26,11 @@ Answer = Callable[[Any], Any]
 QUESTIONS = 32
 """A child ends after so many, whatever a library has left in it by then."""
 
-PATIENCE_S = 0.1
-"""Beyond a child for each CPU, another one is forked where none came free for so long: they wait for slow tellers."""
+PATIENCE_S = 0.3
+"""
+Beyond a child for each CPU, another one is forked where none came free for so long: they wait for slow tellers. Much
+shorter, and a busy machine looks like slow tellers: each child costs it 25 ms of CPU that an older one had not cost.
+"""
 
 PR_SET_PDEATHSIG = 1
 

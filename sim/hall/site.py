@@ -21,6 +21,7 @@ from sim.image.build import Image, ensure_image
 from sim.light import FILES, install_light
 from sim.machines import Kind, Machine, hardware_record, node_machine
 from sim.mounts import mounts_below
+from sim.neighbours import require_room
 from sim.network import connect, namespaces, remove_namespaces
 from sim.power import PowerSwitch, write_hardware
 from sim.processes import ProcessGroups
@@ -35,6 +36,9 @@ Progress = Callable[[str], None]
 
 BMCS_A_PROCESS = 128
 """Python answers for so many with one core; a second process takes the next ones."""
+
+NEIGHBOURS_A_NODE = 3
+"""The deploy host knows each host and its BMC, and the host knows the deploy host."""
 
 INVENTORY = "inventory.yaml"
 READY_S = 60.0
@@ -70,6 +74,7 @@ def up(site: SitePlan, wanted: Wanted, progress: Progress) -> HallStatus:
     with state.locked():
         state.make_folders()
         plan = hall_plan(site, state, wanted)
+        require_room(NEIGHBOURS_A_NODE * len(plan.nodes), "start fewer hosts")
         ensure_secrets(plan, state)
         made = connect(state.namespace_prefix, hall_wiring(plan))
         progress(f"network: {len(namespaces(state.namespace_prefix))} namespaces, {made} new cables")

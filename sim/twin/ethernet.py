@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 from coldaisle.plan.model import End
 from coldaisle.verify import CablingReport, Wanted
-from sim.errors import SimError
+from sim.neighbours import require_room
 from sim.network import connect
 from sim.shell import find, run
 from sim.twin import lldp, switches
@@ -80,7 +80,7 @@ def prove(place: Place, twin: Twin, joined: Sequence[Joint], wanted: Wanted, pro
 
 
 def _wire(place: Place, twin: Twin, joined: Sequence[Joint], progress: Callable[[str], None]) -> None:
-    require_room(twin)
+    require_room(neighbours(twin), "run fewer hosts a leaf")
     made = connect(place.prefix, wiring_of(twin, joined))
     ip = find("ip", "iproute2")
     family = f"-{ip_address(twin.endpoints[0].address).version}" if twin.endpoints else "-4"
@@ -90,15 +90,9 @@ def _wire(place: Place, twin: Twin, joined: Sequence[Joint], progress: Callable[
     progress(f"cables: {made} between {len(twin.switches)} switches and {len(twin.hosts)} hosts")
 
 
-def require_room(twin: Twin, limit: int | None = None) -> None:
-    """Raise SimError when the kernel's table of neighbours, which all namespaces share, is too small for the cables."""
-    if limit is None:
-        limit = int(run([find("sysctl", "procps"), "-n", "net.ipv4.neigh.default.gc_thresh3"]).stdout)
-    needed = 2 * len(twin.fabric.cables) + len(twin.endpoints)
-    if needed > limit:
-        fix = f"sysctl -w net.ipv4.neigh.default.gc_thresh3={2 * needed} (and gc_thresh2), or run fewer hosts a leaf"
-        what = "the kernel's table of neighbours, which all namespaces share, is too small"
-        raise SimError("this machine", what, f"room for {limit}, and {needed} are needed", fix)
+def neighbours(twin: Twin) -> int:
+    """Return how many entries a fabric needs in the kernel's table: one at either end of a cable, one an endpoint."""
+    return 2 * len(twin.fabric.cables) + len(twin.endpoints)
 
 
 def _taken(said: Mapping[str, str]) -> Check:

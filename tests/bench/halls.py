@@ -9,6 +9,7 @@ try the figures out; the names of the figures then have the smaller number.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import subprocess
 import sys
@@ -112,10 +113,11 @@ def shared() -> Hall:
 
 @cache
 def applied() -> Hall:
-    """Return the shared hall with every play applied by the provider."""
+    """Return the shared hall with every play applied by the provider, and no connection left open by it."""
     found = shared()
     if not (found.folder / "outputs.json").exists():
-        require_done(found.plays("apply"))
+        _, told = spent(found, found.plays_command("apply"))
+        require_done(json.loads(told.splitlines()[-1]))
     return found
 
 
