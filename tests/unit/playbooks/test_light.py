@@ -9,6 +9,7 @@ import sys
 import pytest
 from ansible_collections.coldaisle.site.plugins.action.wait import not_up
 from ansible_collections.coldaisle.site.plugins.plugin_utils import packing
+from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HostAction
 from ansible_collections.coldaisle.site.plugins.plugin_utils.who import another_machine
 
 PORTS = (
@@ -27,7 +28,7 @@ def _answer(sent: bytes) -> dict[str, object]:
 @pytest.mark.parametrize("lost", ["sources", "codes"])
 def test_a_program_runs_compiled_and_on_another_python_as_text(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose Python is not of this one's bytecode takes the text, and answers the same; neither needs both."""
-    codes, texts = packing.packed("read")
+    codes, texts = packing.packed("read", packing.ALL)
     monkeypatch.setattr(packing, "packed", lambda *_: (b"", texts) if lost == "codes" else (codes, b""))
     if lost == "codes":
         monkeypatch.setattr(packing, "MAGIC_NUMBER", b"another")
@@ -68,3 +69,16 @@ def test_a_late_host_is_told_with_the_server_that_answers(servers: str | None, *
     assert "No route to host (look at " in text
     assert ("another DHCP server answers" in text and str(servers) in text and "pull that cable" in text) == told
     assert ("a cable is wrong or another server answers" in text) == guess
+
+
+def test_an_action_packs_its_program_before_ansible_forks() -> None:
+    """What is packed when the plugin is loaded is what each of its tasks sends: none packs it again."""
+
+    packing.packed.cache_clear()
+
+    class Reads(HostAction):
+        PROGRAM = "read"
+
+    before = packing.packed.cache_info().misses
+    packing.script(Reads.PROGRAM, {}, check=False)
+    assert packing.packed.cache_info().misses == before

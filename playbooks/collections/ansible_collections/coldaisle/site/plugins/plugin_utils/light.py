@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import answer, command, packed, script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ALL, answer, command, packed, script
 
 
 class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
@@ -25,7 +25,7 @@ class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
     def __init_subclass__(cls) -> None:
         """Pack the program when the plugin is loaded: before Ansible forks a process for each task of each host."""
         super().__init_subclass__()
-        packed(cls.PROGRAM)
+        packed(cls.PROGRAM, ALL)
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Check the options, run the program, and return its result."""

@@ -65,12 +65,15 @@ which saves that host half of the work, and as text for any other. It lives for 
 garbage, and tidying up at its end, would only cost the host.
 """
 
+ALL = frozenset(KINDS_OF)
+"""The modules of all facts that a program may be asked for."""
+
 LAST_LINES, LAST_CHARACTERS = 3, 200
 """What is shown of a host that gives no result."""
 
 
 @cache
-def sources(program: str, modules: frozenset[str] = frozenset(KINDS_OF)) -> dict[str, str]:
+def sources(program: str, modules: frozenset[str] = ALL) -> dict[str, str]:
     """Return the sources of a program, of modules of facts that it may be asked for, and of all that they import."""
     found: dict[str, str] = {}
     wanted = [f"run_{program}"]
@@ -92,7 +95,7 @@ def _imported(source: str) -> list[str]:
 
 
 @cache
-def packed(program: str, modules: frozenset[str] = frozenset(KINDS_OF)) -> tuple[bytes, bytes]:
+def packed(program: str, modules: frozenset[str]) -> tuple[bytes, bytes]:
     """Return a program with its modules as the loader takes them: compiled by this Python, and as text."""
     texts = sources(program, modules)
     codes = {
@@ -108,7 +111,7 @@ def script(program: str, params: Mapping[str, Any], *, check: bool, kinds: Itera
     `kinds` are those of all facts that it will be asked for, where that is known: a host then gets fewer modules.
     """
     request = json.dumps([PACKAGE, {"program": program, "params": params, "check": check}])
-    codes, texts = packed(program, frozenset(KINDS_OF if kinds is None else (HOST_KINDS[kind] for kind in kinds)))
+    codes, texts = packed(program, ALL if kinds is None else frozenset(HOST_KINDS[kind] for kind in kinds))
     loader = LOADER.format(request=request, magic=MAGIC_NUMBER.hex(), size=len(codes))
     return f"exec({loader!r})\n".encode() + codes + texts
 
