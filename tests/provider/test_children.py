@@ -44,7 +44,7 @@ async def quick_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
 
 async def slow_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Ask some that answer late."""
-    return await asyncio.gather(*(those.ask(1.5) for _ in range(8)))
+    return await asyncio.gather(*(those.ask(4.0) for _ in range(8)))
 
 
 async def one_that_dies(those: Children) -> Any:  # noqa: ANN401 - JSON
