@@ -73,7 +73,6 @@ def test_a_late_host_is_told_with_the_server_that_answers(servers: str | None, *
 
 def test_an_action_packs_its_program_before_ansible_forks() -> None:
     """What is packed when the plugin is loaded is what each of its tasks sends: none packs it again."""
-
     packing.packed.cache_clear()
 
     class Reads(HostAction):
