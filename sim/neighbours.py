@@ -34,13 +34,14 @@ def require_room(needed: int, otherwise: str, limit: int | None = None) -> None:
 def room(needed: int) -> Iterator[None]:
     """Give the table room for `needed` entries, and the machine its own limits back at the end."""
     before = _limits()
-    if needed > before[-1]:
-        _set([needed // 2, needed, 2 * needed])
+    if needed <= before[-1]:
+        yield
+        return
+    _set([needed // 2, needed, 2 * needed])
     try:
         yield
     finally:
-        if _limits() != before:
-            _set(before)
+        _set(before)
 
 
 def _limits() -> list[int]:

@@ -71,10 +71,10 @@ def up(site: SitePlan, wanted: Wanted, progress: Progress) -> HallStatus:
     """
     require_root()
     state = state_of(site.name)
+    plan = hall_plan(site, state, wanted)
+    require_room(NEIGHBOURS_A_NODE * len(plan.nodes), "start fewer hosts")
     with state.locked():
         state.make_folders()
-        plan = hall_plan(site, state, wanted)
-        require_room(NEIGHBOURS_A_NODE * len(plan.nodes), "start fewer hosts")
         ensure_secrets(plan, state)
         made = connect(state.namespace_prefix, hall_wiring(plan))
         progress(f"network: {len(namespaces(state.namespace_prefix))} namespaces, {made} new cables")

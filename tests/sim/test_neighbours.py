@@ -37,11 +37,11 @@ def test_where_there_is_room_nothing_is_set() -> None:
         assert _limits() == before
 
 
-def test_a_hall_that_is_too_large_for_the_table_is_not_started(tmp_path: Path) -> None:
+def test_a_hall_that_is_too_large_for_the_table_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so before anything is made, with the setting that would help."""
     hosts = _limits()[-1] // hall_site.NEIGHBOURS_A_NODE + 1
-    plan = open_site(spec.write(tmp_path, hosts)).plan
+    plan = open_site(spec.write(tmp_path / "site", hosts)).plan
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with pytest.raises(SimError, match="table of neighbours"):
         hall_site.up(plan, Wanted(), lambda _line: None)
-    with pytest.raises(SimError, match="is not up"):
-        hall_site.machines(plan.name)
+    assert not hall_site.state_of(plan.name).folder.exists()
