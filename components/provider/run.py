@@ -180,13 +180,14 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner's own default accepts every key, a changed one too
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
-        "ANSIBLE_STRATEGY": "host_pinned",  # see ansible.cfg, which an installed package does not have
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",
     }
     own = playbooks.parent / "ansible.cfg"
-    return settings | ({"ANSIBLE_CONFIG": str(own)} if own.is_file() else {}) | job.settings
+    # An installed package has no such file, which says why this strategy.
+    given = {"ANSIBLE_CONFIG": str(own)} if own.is_file() else {"ANSIBLE_STRATEGY": "host_pinned"}
+    return settings | given | job.settings
 
 
 def _sharing(sockets: Path) -> str:
