@@ -8,7 +8,7 @@ import shutil
 import pytest
 from ansible_collections.coldaisle.site.plugins.filter.facts import BMC_FACTS, NODE_FACTS
 from ansible_collections.coldaisle.site.plugins.module_utils import facts, host, rules
-from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import sources
+from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ALL, sources
 
 from coldaisle.drift import equality
 from coldaisle.drift.kinds import KINDS
@@ -82,8 +82,8 @@ def test_each_module_tells_the_kinds_that_it_is_loaded_for() -> None:
 
 def test_a_host_gets_the_modules_of_all_facts() -> None:
     """A host has nothing of ours to begin with: all that it may be asked for is sent, and no more."""
-    assert set(facts.KINDS_OF) <= set(sources("settle"))
-    assert set(sources("join")) == {"run_join", "host", "services", "steps", "run_files", "record_facts"}
+    assert set(facts.KINDS_OF) <= set(sources("settle", ALL))
+    assert set(sources("join", ALL)) == {"run_join", "host", "services", "steps", "run_files", "record_facts"}
 
 
 def test_g16_a_port_may_carry_more_than_its_functions() -> None:

@@ -72,8 +72,7 @@ LAST_LINES, LAST_CHARACTERS = 3, 200
 """What is shown of a host that gives no result."""
 
 
-@cache
-def sources(program: str, modules: frozenset[str] = ALL) -> dict[str, str]:
+def sources(program: str, modules: frozenset[str]) -> dict[str, str]:
     """Return the sources of a program, of modules of facts that it may be asked for, and of all that they import."""
     found: dict[str, str] = {}
     wanted = [f"run_{program}"]
