@@ -8,7 +8,6 @@ that asks nothing is told beside them: no read of the hosts can cost less.
 
 from __future__ import annotations
 
-import json
 import sys
 
 from tests.bench import halls
@@ -21,7 +20,7 @@ RECKONED = (1_000, 10_000)
 def figures() -> dict[str, float]:
     """Return the ratio, which shall be 0.1 at most, what it is made of, and what larger sites follow from it."""
     found = halls.applied()
-    ours = {number: _read(number) for number in (FEW, HOSTS)}
+    ours = {number: halls.plays(found, "read", str(number)) for number in (FEW, HOSTS)}
     few = ",".join(node.name for node in found.plan.nodes[:FEW])
     peer = {
         FEW: halls.spent(found, halls.playbooks(found, "--check", "--limit", few))[0],
@@ -41,13 +40,6 @@ def figures() -> dict[str, float]:
         **_reckoned({number: each.cpu_s for number, each in ours.items()}, "drift"),
         **_reckoned({number: each.cpu_s for number, each in peer.items()}, "check"),
     }
-
-
-def _read(hosts: int) -> halls.Spent:
-    found = halls.applied()
-    measured, told = halls.spent(found, found.plays_command("read", str(hosts)))
-    halls.require_done(json.loads(told.splitlines()[-1]))
-    return measured
 
 
 def _reckoned(cpu_s: dict[int, float], name: str) -> dict[str, float]:

@@ -27,7 +27,7 @@ def figures() -> dict[str, float]:
     try:
         with hall(HOSTS) as found:
             found.plays("prepare")
-            halls.require_done(found.plays("apply", "bmc"))
+            halls.plays(found, "apply", "bmc")
             halls.booted(found)
             bmcs, whole = _scan(found, "bmc"), _scan(found, "bmc", "os", "gpu", "verify")
     except SimError as error:

@@ -116,8 +116,7 @@ def applied() -> Hall:
     """Return the shared hall with every play applied by the provider, and no connection left open by it."""
     found = shared()
     if not (found.folder / "outputs.json").exists():
-        _, told = spent(found, found.plays_command("apply"))
-        require_done(json.loads(told.splitlines()[-1]))
+        plays(found, "apply")
     return found
 
 
@@ -127,7 +126,15 @@ def booted(found: Hall) -> Spent:
     return spent(found, [sys.executable, "-m", "tests.bench.answering", *addresses])[0]
 
 
-def require_done(told: dict[str, object]) -> None:
-    """Raise NotMeasuredError unless a run of the plays (tests.hall_plays) had no trouble and found no difference."""
-    if told.get("reasons") or told.get("changes"):
-        raise NotMeasuredError(f"the plays did not end well: {str(told)[:300]}")
+def plays(found: Hall, verb: str, *arguments: str) -> Spent:
+    """
+    Run plays of a hall by the provider's own path (tests.hall_plays), and return what that took.
+
+    Raises:
+        NotMeasuredError: there was trouble, or a difference.
+    """
+    taken, told = spent(found, found.plays_command(verb, *arguments))
+    said = json.loads(told.splitlines()[-1])
+    if said.get("reasons") or said.get("changes"):
+        raise NotMeasuredError(f"the plays did not end well: {str(said)[:300]}")
+    return taken

@@ -137,8 +137,7 @@ def climb(found: Hall, hosts: int, forks: int, *, accept_forks: int | None) -> C
         elif phase == "accept":
             spent[phase] = _accepted(found, hosts, accept_forks)
         else:
-            spent[phase], told = halls.spent(found, found.plays_command("apply", PLAYS[phase]))
-            halls.require_done(json.loads(told.splitlines()[-1]))
+            spent[phase] = halls.plays(found, "apply", PLAYS[phase])
     return Climb(
         hosts=hosts,
         forks=forks,
