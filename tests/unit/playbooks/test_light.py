@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
 
 import pytest
-from ansible_collections.coldaisle.site.plugins.action.wait import not_up
+from ansible.plugins import loader
+from ansible_collections.coldaisle.site.plugins.filter.facts import FilterModule
 from ansible_collections.coldaisle.site.plugins.plugin_utils import packing
 from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HostAction
+from ansible_collections.coldaisle.site.plugins.plugin_utils.waiting import not_up
 from ansible_collections.coldaisle.site.plugins.plugin_utils.who import another_machine
 
 PORTS = (
@@ -35,6 +38,20 @@ def test_a_program_runs_compiled_and_on_another_python_as_text(lost: str, monkey
     found = _answer(packing.script("read", {"facts": ["user.root", "nonsense"]}, check=False))
     assert found["facts"] == {"user.root": "present"}
     assert list(found["errors"]) == ["nonsense"]  # type: ignore[call-overload]
+
+
+def test_every_import_of_our_modules_is_found() -> None:
+    """Lines are looked at, which is quick; Python's own parser finds the same in every module, however written."""
+    package = packing.PACKAGE
+    wrapped = f"from {package} import (\n    one,  # noqa: X1\n    two as second,\n)\n"
+    wrapped += f"def f():\n    from {package}.three import a\n"
+    for source in [wrapped, *(path.read_text() for path in packing.MODULES.glob("*.py"))]:
+        imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+        wanted = {alias.name for node in imports if node.module == package for alias in node.names}
+        wanted |= {
+            str(node.module).removeprefix(f"{package}.") for node in imports if f"{package}." in str(node.module)
+        }
+        assert set(packing.imported(source)) == wanted
 
 
 @pytest.mark.parametrize("last_bytes", [(), ("01",), ("02",), ("0A", "09")])
@@ -71,9 +88,11 @@ def test_a_late_host_is_told_with_the_server_that_answers(servers: str | None, *
     assert ("a cable is wrong or another server answers" in text) == guess
 
 
-def test_an_action_packs_its_program_before_ansible_forks() -> None:
-    """What is packed when the plugin is loaded is what each of its tasks sends: none packs it again."""
+def test_an_action_packs_its_program_before_ansible_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is packed when the plugin is loaded is what each task sends, and filters are loaded: none does it again."""
     packing.packed.cache_clear()
+    loaded: list[str] = []
+    monkeypatch.setattr(loader.filter_loader, "get", loaded.append)
 
     class Reads(HostAction):
         PROGRAM = "read"
@@ -81,3 +100,4 @@ def test_an_action_packs_its_program_before_ansible_forks() -> None:
     before = packing.packed.cache_info().misses
     packing.script(Reads.PROGRAM, {}, check=False)
     assert packing.packed.cache_info().misses == before
+    assert [name.removeprefix("coldaisle.site.") in FilterModule().filters() for name in loaded] == [True]

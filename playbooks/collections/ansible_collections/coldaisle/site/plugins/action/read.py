@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
-from ansible.plugins.action import ActionBase
 from ansible_collections.coldaisle.site.plugins.filter.facts import host_facts
 from ansible_collections.coldaisle.site.plugins.plugin_utils.elsewhere import ask, askings
 from ansible_collections.coldaisle.site.plugins.plugin_utils.here import preload
 from ansible_collections.coldaisle.site.plugins.plugin_utils.light import HostAction
+from ansible_collections.coldaisle.site.plugins.plugin_utils.options import TELLERS
 
 preload("module_utils.bmc_redfish", "module_utils.bmc_ipmi", "module_utils.node", "module_utils.switch_life")
 
@@ -23,26 +23,26 @@ class ActionModule(HostAction):
     PROGRAM = "read"
     OPTIONS: ClassVar[dict[str, Any]] = {
         "facts": {"type": "list", "elements": "str", "required": True},
-        "bmc": {"type": "dict", "default": {}},
-        "node": {"type": "dict", "default": {}},
-        "switch": {"type": "dict", "default": {}},
+        **TELLERS,
     }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> Found:
+    def work(self, params: dict[str, Any], task_vars: Mapping[str, Any]) -> Found:
         """Read what is asked for. What BMC and cluster tell is kept of a host that does not answer."""
-        result: Found = ActionBase.run(self, tmp, task_vars)
-        _checked, params = self.validate_argument_spec(argument_spec=self.OPTIONS)
-        found: Found = {"changed": False, "facts": {}, "errors": {}}
-        for asking in askings(params["facts"], params):
+        return {"changed": False, **self.found(params["facts"], params, task_vars)}
+
+    def found(self, names: list[str], params: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Found:
+        """Return `facts` and `errors` of these facts, asked of whom the options give access to and of the host."""
+        found: Found = {"facts": {}, "errors": {}}
+        for asking in askings(names, params):
             facts, errors = ask(asking)
             _add(found, asking.names, {"facts": facts, "errors": errors})
-        names = [] if params["switch"] else host_facts(params["facts"])
-        if names:
+        own = [] if params["switch"] else host_facts(names)
+        if own:
             try:
-                _add(found, names, self.on_host({"facts": names}, task_vars))
+                _add(found, own, self.on_host({"facts": own}, task_vars))
             except AnsibleConnectionFailure as error:
-                return result | found | {"unreachable": True, "msg": str(error)}
-        return result | found
+                return found | {"unreachable": True, "msg": str(error)}
+        return found
 
 
 def _add(found: Found, names: Iterable[str], answer: Found) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,12 +20,12 @@ class ActionModule(HostAction):
         "keep": {"type": "str", "required": True},
     }
 
-    def on_host(self, params: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
+    def work(self, params: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """Run the program where there is something to run, and keep each output in a file of its own lines."""
-        keep, host = params.pop("keep"), str((task_vars or {})["inventory_hostname"])
+        keep, host = params.pop("keep"), str(task_vars["inventory_hostname"])
         if not params["steps"]:
             return {"changed": False, "count": 0}
-        result = super().on_host(params, task_vars)
+        result = self.on_host(params, task_vars)
         outputs = result.pop("outputs", [])
         with (Path(keep) / f"{host}.jsonl").open("a", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(output)}\n" for output in outputs)

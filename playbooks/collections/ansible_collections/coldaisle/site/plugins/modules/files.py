@@ -25,6 +25,8 @@ options:
       - Keeps a record of what was written, under C(name), with the plan's C(digest) of it; the fact C(files.NAME) then
         tells whether the files still are as they were written.
     type: dict
+extends_documentation_fragment:
+  - coldaisle.site.awaited
 author:
   - The Coldaisle authors
 """

@@ -29,6 +29,8 @@ options:
     description: How long the join may take.
     type: float
     default: 90
+extends_documentation_fragment:
+  - coldaisle.site.awaited
 author:
   - The Coldaisle authors
 """

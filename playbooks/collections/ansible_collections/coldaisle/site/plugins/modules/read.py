@@ -17,6 +17,8 @@ options:
     type: list
     elements: str
     required: true
+extends_documentation_fragment:
+  - coldaisle.site.awaited
 author:
   - The Coldaisle authors
 """

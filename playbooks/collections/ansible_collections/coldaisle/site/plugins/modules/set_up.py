@@ -23,6 +23,7 @@ options:
     type: dict
     required: true
 extends_documentation_fragment:
+  - coldaisle.site.awaited
   - coldaisle.site.host_facts
 author:
   - The Coldaisle authors

@@ -13,6 +13,7 @@ description:
   - Fails when a fact did not take (a kernel may ignore a value and say nothing), or when a fact that no host can
     change does not fit (the number of GPUs, the driver's version).
 extends_documentation_fragment:
+  - coldaisle.site.awaited
   - coldaisle.site.host_facts
 author:
   - The Coldaisle authors

@@ -45,6 +45,8 @@ options:
     description: What the trial to be kept returned.
     type: str
     default: ""
+extends_documentation_fragment:
+  - coldaisle.site.awaited
 author:
   - The Coldaisle authors
 """

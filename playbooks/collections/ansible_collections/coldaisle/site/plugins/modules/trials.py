@@ -26,6 +26,8 @@ options:
     description: Folder on the deploy host, in which each host has a file of JSON lines.
     type: str
     required: true
+extends_documentation_fragment:
+  - coldaisle.site.awaited
 author:
   - The Coldaisle authors
 """

@@ -36,6 +36,8 @@ options:
     type: str
     choices: [signatures, overwrite, erase]
     default: signatures
+extends_documentation_fragment:
+  - coldaisle.site.awaited
 author:
   - The Coldaisle authors
 """

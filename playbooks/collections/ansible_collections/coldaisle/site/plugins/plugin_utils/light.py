@@ -7,13 +7,22 @@ seconds on an emulated host. Here the host gets the few modules of ours that a t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
-from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import filter_loader
 from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ALL, answer, command, packed, script
+from ansible_collections.coldaisle.site.plugins.plugin_utils.waiting import WaitingAction, plain
+
+A_FILTER = "coldaisle.site.only"
+"""Any of our filters: with it Ansible loads all of them, and its own."""
+
+UP: dict[str, Any] = {"up": {"type": "bool", "default": False}}
+"""What each of these actions takes: whether to wait for the host first, as its variables `up_*` say."""
 
 
-class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
+class HostAction(WaitingAction):
     """An action that runs one program on the host; a subclass says which, and which options it takes."""
 
     PROGRAM: ClassVar[str]
@@ -23,19 +32,39 @@ class HostAction(ActionBase):  # type: ignore[misc]  # Ansible carries no types
     _supports_diff = True
 
     def __init_subclass__(cls) -> None:
-        """Pack the program when the plugin is loaded: before Ansible forks a process for each task of each host."""
+        """
+        Pack the program, and load our filters, when the plugin is loaded: before Ansible forks a process for each task.
+
+        Ansible would load filters in each of them, at the first template that has one.
+        """
         super().__init_subclass__()
         packed(cls.PROGRAM, ALL)
+        with suppress(KeyError):  # outside of Ansible nobody has told where collections are
+            filter_loader.get(A_FILTER)
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Check the options, run the program, and return its result."""
+        """Check the options, wait for the host where that is asked for, run the program, and return its result."""
         result: dict[str, Any] = super().run(tmp, task_vars)
-        _checked, params = self.validate_argument_spec(argument_spec=self.OPTIONS)
-        return result | self.on_host(params, task_vars)
+        params = self.options()
+        awaited = self.waited_as_planned(task_vars or {}) if params.pop("up") else {}
+        if awaited.get("failed") or not awaited.get("up", True):
+            return result | awaited
+        return result | awaited | self.work(params, task_vars or {})
 
-    def on_host(self, params: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
+    def work(self, params: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """Do the task on a host that is up, and return its result: a subclass may do more than run the program."""
+        return self.on_host(params, task_vars)
+
+    def options(self) -> dict[str, Any]:
+        """Return the task's options, checked and with their defaults."""
+        self._task.args = plain(self._task.args)
+        checked, _params = self.validate_argument_spec(argument_spec=self.OPTIONS | UP)
+        found: dict[str, Any] = checked.validated_parameters
+        return found
+
+    def on_host(self, params: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """Run the program with its parameters, and return its result."""
-        interpreter = str((task_vars or {}).get("ansible_python_interpreter", "/usr/bin/python3"))
+        interpreter = str(task_vars.get("ansible_python_interpreter", "/usr/bin/python3"))
         sent = script(self.PROGRAM, params, check=bool(self._task.check_mode))
         done = self._low_level_execute_command(command(interpreter), in_data=sent)
         return answer(done["rc"], done["stdout"], done["stderr"])

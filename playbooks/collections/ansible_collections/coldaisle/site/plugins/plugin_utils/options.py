@@ -25,3 +25,6 @@ RECORD: dict[str, Any] = {
 
 LINKS: dict[str, Any] = {"type": "list", "elements": "dict", "default": []}
 """Ports of the host."""
+
+TELLERS: dict[str, Any] = {name: {"type": "dict", "default": {}} for name in ("bmc", "node", "switch")}
+"""Access to those who tell of a host without it; empty where there is none."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
 
 from hardware import read_hardware
 
-Gpu = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Gpu = dict[str, Any]
+
 DCGM_TESTS = {"1": ("software",), "2": ("software", "pcie"), "3": ("software", "pcie", "memory", "diagnostic")}
 PER_LINE = 2
 
@@ -31,6 +34,8 @@ def found() -> tuple[dict[str, Any], list[Gpu]]:
 
 def dcgmi() -> None:
     """`dcgmi diag -r LEVEL -j`."""
+    import json  # noqa: PLC0415 - the others do without, and are quicker
+
     record, gpus = found()
     words = sys.argv[1:]
     if words[:1] != ["diag"] or "-j" not in words or "-r" not in words:

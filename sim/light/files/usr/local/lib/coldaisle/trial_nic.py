@@ -8,25 +8,28 @@ over TCP, as the real ones do, and tell each other what their ports carry.
 from __future__ import annotations
 
 import json
-import socket
 import sys
-from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, "/usr/local/lib/coldaisle")
 from hardware import read_hardware
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from typing import Any
+
+    Rail = dict[str, Any]
 
 CONNECT_S = 5.0
 SERVE_S = 600.0
 DEFAULT_PORT = 18515
 
-Rail = dict[str, Any]
-
 
 def carrier(port: str) -> bool:
     """Return whether the kernel sees a carrier on a port."""
     try:
-        return Path(f"/sys/class/net/{port}/carrier").read_text().strip() == "1"
+        with open(f"/sys/class/net/{port}/carrier", encoding="ascii") as file:  # noqa: PTH123 - pathlib is dear
+            return file.read().strip() == "1"
     except OSError:  # the kernel says nothing of a port that is down
         return False
 
@@ -78,6 +81,8 @@ def ib_write_bw() -> None:
 
 def serve(port: int, rail: Rail) -> Rail:
     """Wait for the other end, and exchange rates with it."""
+    import socket  # noqa: PLC0415 - `rdma` and `lldpctl` do without, and are quicker
+
     with socket.create_server(("", port)) as server:
         server.settimeout(SERVE_S)
         connection, _ = server.accept()
@@ -86,6 +91,8 @@ def serve(port: int, rail: Rail) -> Rail:
 
 def meet(address: str, port: int, rail: Rail) -> Rail:
     """Connect to the other end, and exchange rates with it."""
+    import socket  # noqa: PLC0415 - see above
+
     try:
         return exchanged(socket.create_connection((address, port), timeout=CONNECT_S), rail)
     except OSError:
