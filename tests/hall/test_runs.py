@@ -135,7 +135,7 @@ def test_a_host_with_the_ports_of_another_is_refused_before_anything_is_set(brou
     for nic in next(node.nics for node in brought_up.plan.nodes if node.name == STRANGER):
         subprocess.run([*ip, nic.name, "address", str(nic.mac)], check=True)
     brought_up.run("ip", "neighbour", "flush", "dev", "oob0")
-    assert reason.startswith(f"{STRANGER}: failed in task 'Up | Wait until the host has booted'")
+    assert reason.startswith(f"{STRANGER}: failed in task 'Os | Set up users, network")
     assert "another machine answers: it has the ports 52:54:99" in reason
     assert "nothing was changed" in reason
     assert "mtu 1500" in ssh(brought_up, STRANGER, "ip link show rail0").stdout
