@@ -100,7 +100,8 @@ class Hall:
         for machine in hall_site.machines(self.name):
             shutil.rmtree(machine.path)
         (self.folder / "outputs.json").unlink(missing_ok=True)
-        shutil.rmtree(self.state.folder / "ssh", ignore_errors=True)
+        for sockets in self.state.folder.glob("ssh*"):
+            shutil.rmtree(sockets)
         shutil.rmtree(self.state.folder / "disks", ignore_errors=True)
         (self.state.folder / "known_hosts").unlink(missing_ok=True)
         self.replan()

@@ -19,6 +19,7 @@ from coldaisle.cli.accept_judge import Done, Judging, kept
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.playbook import environment
 from coldaisle.evidence import EvidenceError, Store, open_store
+from coldaisle.openssh import write_config
 from coldaisle.paths import packaged
 from coldaisle.spec import site_folder
 from coldaisle.spec.sections import SiteSpec
@@ -27,7 +28,7 @@ FORKS = 64
 TOUCH_VARIABLE = "COLDAISLE_TOUCH"
 """Nodes that the inventory may give to a playbook in any state: what was mended is tested before it is in service."""
 LAST_LINES = 15
-SSH_ARGS = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
+SSH_ARGS = "-F {config} -o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 """One connection a host for the tasks of a run; it ends soon after the last one."""
 
 
@@ -57,7 +58,8 @@ def opened_store(spec: SiteSpec) -> Store:
 
 def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     """Run the playbook on the steps' hosts; its failures are told, and what the hosts did say is in the folder."""
-    variables, limit = folder / "variables.json", folder / "hosts"
+    variables, limit, config = folder / "variables.json", folder / "hosts", folder / "ssh_config"
+    write_config(config)
     (folder / "kept").mkdir()
     variables.write_text(json.dumps(role_variables(steps, str(folder / "kept"))), encoding="utf-8")
     limit.write_text("".join(f"{host}\n" for host in dict.fromkeys(host for step in steps for host in step.hosts)))
@@ -66,7 +68,7 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     command += ["--forks", str(FORKS), "-e", f"@{variables}", str(packaged("playbooks") / "accept.yml")]
     settings = environment(folder / "ssh") | {
         TOUCH_VARIABLE: ",".join(sorted({host for step in steps for host in step.hosts})),
-        "ANSIBLE_SSH_ARGS": SSH_ARGS,
+        "ANSIBLE_SSH_ARGS": SSH_ARGS.format(config=config),
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }
     done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)

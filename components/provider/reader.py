@@ -22,10 +22,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.remove(str(Path(__file__).parent))  # it would hide modules of others
+from coldaisle.openssh import write_config
 from components.provider.asking import SilentError, run_program
 from components.provider.children import Children
 from components.provider.events import message
-from components.provider.logins import Login, OnlyAnsible, login_of, write_config
+from components.provider.logins import Login, OnlyAnsible, login_of
 
 Job = dict[str, Any]
 Tell = Callable[[dict[str, Any]], None]

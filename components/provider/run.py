@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coldaisle.locks import FOLDER
+from coldaisle.openssh import write_config
 from components.provider.events import LINE_LIMIT_BYTES
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
@@ -34,6 +35,8 @@ NODE_GRACE_S = 60
 
 SOCKET_PATH_LIMIT, SOCKET_NAME_CHARACTERS = 104, 30
 """Bytes of a Unix socket's path (sun_path), and what Ansible and ssh add to the folder's name."""
+
+KEPT_ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 
 Event = dict[str, Any]
 
@@ -60,9 +63,10 @@ class Job:
     """
     A playbook (its path below the playbooks' folder, without `.yml`) on some hosts of a site.
 
-    `what` names the run to others who find a host locked; `lock` is False for runs that only read. `settings` are
-    Ansible's, as environment variables, over those that every run has. `worker` is the program that does it. `node` is
-    the execution node that the run goes through; None runs it on this machine.
+    `what` names the run to others who find a host locked; `lock` is False for runs that only read, and `secrets` for
+    those that send hosts none: they log in more cheaply. `settings` are Ansible's, as environment variables, over those
+    that every run has. `worker` is the program that does it. `node` is the execution node that the run goes through;
+    None runs it on this machine.
     """
 
     site: Site
@@ -73,6 +77,7 @@ class Job:
     timeout_s: int = 3600
     lock: bool = True
     collect_facts: bool = False
+    secrets: bool = True
     host_variables: dict[str, dict[str, Any]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     worker: Path = WORKER
@@ -169,14 +174,16 @@ def _private_folder(site: Site) -> Path:
 
 def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]:
     """Return Ansible's settings of a run; what the project's ansible.cfg sets stays as it is."""
-    sockets = job.site.state / "ssh"
+    cheap = not job.secrets and job.node is None  # an execution node has an OpenSSH of its own
+    # Where a cheap login is left open, a run that sends secrets must not find it.
+    sockets = job.site.state / ("ssh-reads" if cheap else "ssh")
     sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
     settings = {
         "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
         "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
         MARK: mark(folder),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
-        "ANSIBLE_SSH_ARGS": f"{_sharing(sockets)} -o ServerAliveInterval=5 -o ServerAliveCountMax=6",
+        "ANSIBLE_SSH_ARGS": f"{_cheaply(folder) if cheap else ''}{_sharing(sockets)} {KEPT_ALIVE}",
         "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner's own default accepts every key, a changed one too
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
@@ -188,6 +195,11 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
     # An installed package has no such file, which says why this strategy.
     given = {"ANSIBLE_CONFIG": str(own)} if own.is_file() else {"ANSIBLE_STRATEGY": "host_pinned"}
     return settings | given | job.settings
+
+
+def _cheaply(folder: Path) -> str:
+    write_config(folder / "ssh_config")
+    return f"-F {folder / 'ssh_config'} "
 
 
 def _sharing(sockets: Path) -> str:

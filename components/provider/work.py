@@ -37,6 +37,9 @@ _ARGUMENT_CHECK = "Validating arguments against arg spec"
 ACCEPT = "accept"
 """The playbook that tests hosts; what it makes true is told by signed evidence, and not by the hosts."""
 
+NO_SECRETS = frozenset({"verify", ACCEPT})
+"""Playbooks that send hosts no secret: they compare and test."""
+
 SHOWN_HOSTS = 4
 """Hosts that a line of a preview names; the detailed difference names all of them."""
 
@@ -171,6 +174,7 @@ class Work:
             forks=forks,
             timeout_s=limit_s,
             collect_facts=True,
+            secrets=playbook not in NO_SECRETS,
             host_variables=variables or {},
         )
         async with AsyncExitStack() as turns:

@@ -14,8 +14,9 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
+from coldaisle.openssh import write_config
 from components.provider.asking import run_program
-from components.provider.logins import Login, login_of, write_config
+from components.provider.logins import Login, login_of
 from components.provider.reading import FORKS
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.provider.logins import write_config
+from coldaisle.openssh import write_config
 
 OLD = ("curve25519-sha256", "ecdh-sha2-nistp256", "diffie-hellman-group1-sha1", "sntrup761x25519-sha512")
 
