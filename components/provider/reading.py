@@ -135,6 +135,7 @@ def job_of(site: Site, wanted: Wanted, worker: Path) -> Job:
         forks=FORKS,
         timeout_s=TIMEOUT_S + TIMEOUT_OF_A_HOST_S * len(wanted),
         lock=False,
+        secrets=False,
         settings=SETTINGS if worker == READER else SETTINGS | ALONE,
         collect_facts=True,
         host_variables={host: {WANTED_VARIABLE: sorted(names)} for host, names in wanted.items()},

@@ -176,7 +176,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
     """Return Ansible's settings of a run; what the project's ansible.cfg sets stays as it is."""
     cheap = not job.secrets and job.node is None  # an execution node has an OpenSSH of its own
     # Where a cheap login is left open, a run that sends secrets must not find it.
-    sockets = job.site.state / ("ssh-reads" if cheap else "ssh")
+    sockets = job.site.state / ("ssh-cheap" if cheap else "ssh")
     sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
     settings = {
         "ANSIBLE_COLLECTIONS_PATH": str(playbooks / "collections"),
@@ -193,7 +193,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
     }
     own = playbooks.parent / "ansible.cfg"
     # An installed package has no such file, which says why this strategy.
-    given = {"ANSIBLE_CONFIG": str(own)} if own.is_file() else {"ANSIBLE_STRATEGY": "host_pinned"}
+    given = {"ANSIBLE_CONFIG": str(own)} if own.is_file() else {"ANSIBLE_STRATEGY": "coldaisle.site.pinned"}
     return settings | given | job.settings
 
 

@@ -37,8 +37,8 @@ _ARGUMENT_CHECK = "Validating arguments against arg spec"
 ACCEPT = "accept"
 """The playbook that tests hosts; what it makes true is told by signed evidence, and not by the hosts."""
 
-NO_SECRETS = frozenset({"verify", ACCEPT})
-"""Playbooks that send hosts no secret: they compare and test."""
+NO_SECRETS = frozenset({"os", "rdma", "gpu", "verify", ACCEPT})
+"""Playbooks that send hosts settings, public keys and questions, and no secret."""
 
 SHOWN_HOSTS = 4
 """Hosts that a line of a preview names; the detailed difference names all of them."""

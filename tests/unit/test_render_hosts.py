@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ from coldaisle.plan.model import SitePlan
 from coldaisle.render.ansible import inventory
 from coldaisle.render.digests import record_digest, vars_digests
 from coldaisle.render.hosts import SHOWN, inventory_text, shown
+from components.provider.work import NO_SECRETS
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,6 +53,16 @@ def test_a_digest_follows_the_variables_of_its_own_playbook(plan: SitePlan) -> N
     assert ("os-guests", "r01-n01") in different
     assert {host for _, host in different} == {"r01-n01"}
     assert not {play for play, _ in different} & {"bmc-guests", "gpu-guests"}
+
+
+def test_what_logs_in_cheaply_sends_no_secret(plan: SitePlan) -> None:
+    """A secret is named, so that it shows in the variables which a playbook's role takes, as the join's token does."""
+    secrets = re.compile(r"\b(file|env):")
+    takers = set()
+    for variables in inventory(plan)["all"]["hosts"].values():
+        takers |= {name.split("_")[0] for name, value in variables.items() if secrets.search(json.dumps(value))}
+    assert "kubernetes" in takers
+    assert not takers & NO_SECRETS
 
 
 def test_a_fabrics_digest_changes_with_any_of_its_cables(plan: SitePlan) -> None:
