@@ -190,6 +190,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         "ANSIBLE_NOCOLOR": "True",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEVEL_WARNING": "False",
+        "ANSIBLE_INJECT_FACT_VARS": "False",  # no role reads facts so, and making variables of them costs each task
     }
     own = playbooks.parent / "ansible.cfg"
     # An installed package has no such file, which says why this strategy.
