@@ -20,6 +20,7 @@ from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.playbook import environment
 from coldaisle.evidence import EvidenceError, Store, open_store
 from coldaisle.openssh import write_config
+from coldaisle.pace import write_settings
 from coldaisle.paths import packaged
 from coldaisle.spec import site_folder
 from coldaisle.spec.sections import SiteSpec
@@ -59,15 +60,18 @@ def opened_store(spec: SiteSpec) -> Store:
 def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     """Run the playbook on the steps' hosts; its failures are told, and what the hosts did say is in the folder."""
     variables, limit, config = folder / "variables.json", folder / "hosts", folder / "ssh_config"
+    hosts = dict.fromkeys(host for step in steps for host in step.hosts)
     write_config(config)
+    write_settings(folder / "ansible.cfg", len(hosts))
     (folder / "kept").mkdir()
     variables.write_text(json.dumps(role_variables(steps, str(folder / "kept"))), encoding="utf-8")
-    limit.write_text("".join(f"{host}\n" for host in dict.fromkeys(host for step in steps for host in step.hosts)))
+    limit.write_text("".join(f"{host}\n" for host in hosts))
     own = os.environ.get("COLDAISLE_INVENTORY") or str(site_folder(site))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
     command += ["--forks", str(FORKS), "-e", f"@{variables}", str(packaged("playbooks") / "accept.yml")]
     settings = environment(folder / "ssh") | {
-        TOUCH_VARIABLE: ",".join(sorted({host for step in steps for host in step.hosts})),
+        TOUCH_VARIABLE: ",".join(sorted(hosts)),
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_SSH_ARGS": SSH_ARGS.format(config=config),
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }

@@ -17,6 +17,7 @@ from typing import Any
 
 from coldaisle.locks import FOLDER
 from coldaisle.openssh import write_config
+from coldaisle.pace import write_settings
 from components.provider.events import LINE_LIMIT_BYTES
 from components.provider.orphans import MARK, end_run, mark
 from components.provider.outcome import Collector, RunResult
@@ -192,10 +193,11 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         "ANSIBLE_DEVEL_WARNING": "False",
         "ANSIBLE_INJECT_FACT_VARS": "False",  # no role reads facts so, and making variables of them costs each task
     }
-    own = playbooks.parent / "ansible.cfg"
+    own, config = playbooks.parent / "ansible.cfg", folder / "ansible.cfg"
+    write_settings(config, len(job.hosts), own)
     # An installed package has no such file, which says why this strategy.
-    given = {"ANSIBLE_CONFIG": str(own)} if own.is_file() else {"ANSIBLE_STRATEGY": "coldaisle.site.pinned"}
-    return settings | given | job.settings
+    given = {} if own.is_file() else {"ANSIBLE_STRATEGY": "host_pinned"}
+    return settings | {"ANSIBLE_CONFIG": str(config)} | given | job.settings
 
 
 def _cheaply(folder: Path) -> str:
