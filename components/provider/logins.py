@@ -58,21 +58,16 @@ class OnlyAnsible:
     why: str
 
 
-def login_of(host: str, variables: Mapping[str, Any], config: Path) -> Login | OnlyAnsible:
+def login_of(host: str, variables: Mapping[str, Any]) -> Login | OnlyAnsible:
     """
-    Return how a host is logged in to.
-
-    Args:
-        host: Its name in the inventory.
-        variables: Of the host.
-        config: A file with settings of OpenSSH (write_config), which count where the user has set nothing.
+    Return how a host of these variables is logged in to.
 
     Raises:
         ansible.errors.AnsibleError: a setting is wrong.
 
     """
     why = next(_only_ansible(variables), None)
-    return OnlyAnsible(why) if why else _by_plugins({**variables, "inventory_hostname": host}, config)
+    return OnlyAnsible(why) if why else _by_plugins({**variables, "inventory_hostname": host})
 
 
 def _only_ansible(variables: Mapping[str, Any]) -> Iterator[str]:
@@ -95,7 +90,7 @@ def _load_plugins() -> None:
     init_plugin_loader()
 
 
-def _by_plugins(variables: dict[str, Any], config: Path) -> Login | OnlyAnsible:
+def _by_plugins(variables: dict[str, Any]) -> Login | OnlyAnsible:
     _load_plugins()
     from ansible import constants  # noqa: PLC0415  # see above
     from ansible.playbook.play_context import PlayContext  # noqa: PLC0415
@@ -116,9 +111,8 @@ def _by_plugins(variables: dict[str, Any], config: Path) -> Login | OnlyAnsible:
     # The one method that makes the words; the public one next to it starts the process, too, and waits for it.
     words = connection._build_command(connection.get_option("ssh_executable"), "ssh", connection.host)  # noqa: SLF001
     first, *rest = (word.decode() if isinstance(word, bytes) else word for word in words)
-    own = () if any(word.startswith("-F") for word in rest) else ("-F", str(config))
     tries = 1 + connection.get_option("reconnection_retries")
-    return Login((first, *own, *SHARE_ONLY, *rest), python, tries, _socket(rest))
+    return Login((first, *SHARE_ONLY, *rest), python, tries, _socket(rest))
 
 
 def _socket(words: Iterable[str]) -> Path | None:

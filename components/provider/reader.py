@@ -22,7 +22,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.remove(str(Path(__file__).parent))  # it would hide modules of others
-from coldaisle.openssh import write_config
 from components.provider.asking import SilentError, run_program
 from components.provider.children import Children
 from components.provider.events import message
@@ -50,8 +49,6 @@ class Host:
 
 def hosts_of(job: Job, tell: Tell) -> list[Host]:
     """Return the hosts that can be read here; of each other one it is told why not."""
-    config = Path(job["folder"]) / "ssh_config"
-    write_config(config)
     if not (Path(job["project"]) / COLLECTION).is_dir():
         for name in job["hosts"]:
             tell({"kind": "pass", "host": name, "why": "its playbooks are not those of the product"})
@@ -59,7 +56,7 @@ def hosts_of(job: Job, tell: Tell) -> list[Host]:
     found = []
     for name in job["hosts"]:
         variables = job["inventory"]["all"]["hosts"][name]
-        login = login_of(name, variables, config)
+        login = login_of(name, variables)
         if isinstance(login, OnlyAnsible):
             tell({"kind": "pass", "host": name, "why": login.why})
         else:

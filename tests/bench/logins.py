@@ -7,6 +7,7 @@ It logs in as the provider's reader does. No read of a host can cost less, whate
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,8 +25,9 @@ def logins(inventory: Path, folder: Path) -> list[Login]:
     """Return how each host is logged in to; one that only Ansible can log in to is an error here."""
     config = folder / "ssh_config"
     write_config(config)
+    os.environ["ANSIBLE_SSH_ARGS"] = f"-F {config}"
     hosts = yaml.load(inventory.read_text(encoding="utf-8"), yaml.CSafeLoader)["all"]["hosts"]
-    found = [login_of(name, variables, config) for name, variables in hosts.items()]
+    found = [login_of(name, variables) for name, variables in hosts.items()]
     return [login if isinstance(login, Login) else sys.exit(login.why) for login in found]
 
 
