@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -72,7 +73,7 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     settings = environment(folder / "ssh") | {
         TOUCH_VARIABLE: ",".join(sorted(hosts)),
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
-        "ANSIBLE_SSH_ARGS": SSH_ARGS.format(config=config),
+        "ANSIBLE_SSH_ARGS": SSH_ARGS.format(config=shlex.quote(str(config))),
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }
     done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)

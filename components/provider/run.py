@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -202,7 +203,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
 
 def _cheaply(folder: Path) -> str:
     write_config(folder / "ssh_config")
-    return f"-F {folder / 'ssh_config'} "
+    return f"-F {shlex.quote(str(folder / 'ssh_config'))} "
 
 
 def _sharing(sockets: Path) -> str:
