@@ -11,10 +11,11 @@ from coldaisle.acceptance.steps import FIRST_PORT
 
 
 def role_variables(steps: Sequence[Step], keep: str) -> dict[str, Any]:
-    """Return what the role is given: each host's own steps, then the rounds of the fabric in their order."""
+    """Return what the play is given: each host's own steps, the hosts of pairs, and their rounds in order."""
     numbers = sorted({step.round for step in steps} - {0})
     return {
         "accept_keep": keep,
+        "accept_paired": sorted({host for step in steps if step.round for host in step.hosts}),
         "accept_steps": _by_host(steps, 0, 0),
         "accept_rounds": [
             {"number": number, "serve": _by_host(steps, number, 1), "run": _by_host(steps, number, 0)}

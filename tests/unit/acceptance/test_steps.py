@@ -144,7 +144,7 @@ def test_the_role_is_given_own_steps_and_rounds(steps_of: Steps) -> None:
     found = role_variables(steps, "/keep")
     assert sorted(found["accept_steps"]) == [f"r01-n0{at}" for at in range(1, 5)]
     first = found["accept_rounds"][0]
-    assert sorted([*first["serve"], *first["run"]]) == sorted(found["accept_steps"])
+    assert sorted([*first["serve"], *first["run"]]) == sorted(found["accept_steps"]) == found["accept_paired"]
     (served,) = next(iter(first["serve"].values()))
     assert served["serve_s"] == served["timeout_s"]
     planned = {step.id for step in steps}
@@ -155,6 +155,7 @@ def test_the_role_is_given_own_steps_and_rounds(steps_of: Steps) -> None:
         for one in it
     }
     assert ran == planned
+    assert role_variables([step for step in steps if not step.round], "/keep")["accept_paired"] == []
 
 
 def test_a_serving_end_that_failed_is_what_is_told() -> None:
