@@ -193,8 +193,8 @@ def test_a_host_that_does_not_come_up_is_told_with_the_rogue_that_answers(rogue:
     ssh.write_text(SSH.format(provisioner=rogue.provisioning.host_address.partition("/")[0]))
     ssh.chmod(0o755)
     hosts.write_text(yaml.safe_dump(inventory(rogue.plan)))
-    python = {"ansible_python_interpreter": sys.executable}
-    variables = json.dumps(python | {"up_timeout_s": 0, "ansible_ssh_executable": str(ssh)})
+    settings = {"ansible_python_interpreter": sys.executable, "os_files": []}  # their keys are of no machine here
+    variables = json.dumps(settings | {"up_timeout_s": 0, "ansible_ssh_executable": str(ssh)})
     words = ["-i", str(hosts), "-l", rogue.node.name, "-e", variables, str(ROOT / "playbooks/os.yml")]
     done = subprocess.run(
         ["nsenter", f"--net=/run/netns/{rogue.lab.inside}", "ansible-playbook", *words],
