@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,13 @@ sides together, since OpenSSL has the one in assembler and OpenSSH the other in 
 """
 
 
-def write_config(file: Path) -> None:
-    """Write the settings of ssh for cheap logins, by the key exchanges that this machine's ssh knows."""
+def write_config(file: Path) -> str:
+    """
+    Write the settings of ssh for cheap logins, by the key exchanges that this machine's ssh knows.
+
+    Returns:
+        The words that let ssh read them, quoted as Ansible's `ssh_args` are.
+    """
     try:
         done = subprocess.run(["ssh", "-Q", "kex"], capture_output=True, text=True, check=False)
         known = done.stdout.split()
@@ -44,3 +50,4 @@ def write_config(file: Path) -> None:
     offered = [name for name in CHEAPEST_FIRST if name in known]
     exchanges = f"-{DEAR}*" if POST_QUANTUM in known or not offered else ",".join(offered)
     file.write_text(CONFIG.format(exchanges=exchanges), encoding="utf-8")
+    return f"-F {shlex.quote(str(file))}"

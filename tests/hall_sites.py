@@ -101,7 +101,7 @@ class Hall:
             shutil.rmtree(machine.path)
         (self.folder / "outputs.json").unlink(missing_ok=True)
         for sockets in self.state.folder.glob("ssh*"):
-            shutil.rmtree(sockets)
+            shutil.rmtree(sockets, ignore_errors=True)
         shutil.rmtree(self.state.folder / "disks", ignore_errors=True)
         (self.state.folder / "known_hosts").unlink(missing_ok=True)
         self.replan()

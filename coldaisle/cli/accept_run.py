@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,7 +29,7 @@ FORKS = 64
 TOUCH_VARIABLE = "COLDAISLE_TOUCH"
 """Nodes that the inventory may give to a playbook in any state: what was mended is tested before it is in service."""
 LAST_LINES = 15
-SSH_ARGS = "-F {config} -o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
+SSH_ARGS = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 """One connection a host for the tasks of a run; it ends soon after the last one."""
 
 
@@ -60,9 +59,8 @@ def opened_store(spec: SiteSpec) -> Store:
 
 def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     """Run the playbook on the steps' hosts; its failures are told, and what the hosts did say is in the folder."""
-    variables, limit, config = folder / "variables.json", folder / "hosts", folder / "ssh_config"
+    variables, limit = folder / "variables.json", folder / "hosts"
     hosts = dict.fromkeys(host for step in steps for host in step.hosts)
-    write_config(config)
     write_settings(folder / "ansible.cfg", len(hosts))
     (folder / "kept").mkdir()
     variables.write_text(json.dumps(role_variables(steps, str(folder / "kept"))), encoding="utf-8")
@@ -73,7 +71,7 @@ def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
     settings = environment(folder / "ssh") | {
         TOUCH_VARIABLE: ",".join(sorted(hosts)),
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
-        "ANSIBLE_SSH_ARGS": SSH_ARGS.format(config=shlex.quote(str(config))),
+        "ANSIBLE_SSH_ARGS": f"{write_config(folder / 'ssh_config')} {SSH_ARGS}",
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }
     done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)

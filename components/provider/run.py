@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import shlex
 import shutil
 import signal
 import sys
@@ -185,7 +184,7 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
         "ANSIBLE_ROLES_PATH": str(playbooks / "roles"),
         MARK: mark(folder),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets),
-        "ANSIBLE_SSH_ARGS": f"{_cheaply(folder) if cheap else ''}{_sharing(sockets)} {KEPT_ALIVE}",
+        "ANSIBLE_SSH_ARGS": f"{write_config(folder / 'ssh_config') if cheap else ''} {_sharing(sockets)} {KEPT_ALIVE}",
         "ANSIBLE_HOST_KEY_CHECKING": "True",  # ansible-runner's own default accepts every key, a changed one too
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_PIPELINING": "True",
@@ -199,11 +198,6 @@ def _ansible_settings(job: Job, playbooks: Path, folder: Path) -> dict[str, str]
     # An installed package has no such file, which says why this strategy.
     given = {} if own.is_file() else {"ANSIBLE_STRATEGY": "host_pinned"}
     return settings | {"ANSIBLE_CONFIG": str(config)} | given | job.settings
-
-
-def _cheaply(folder: Path) -> str:
-    write_config(folder / "ssh_config")
-    return f"-F {shlex.quote(str(folder / 'ssh_config'))} "
 
 
 def _sharing(sockets: Path) -> str:

@@ -23,9 +23,7 @@ from components.provider.reading import FORKS
 
 def logins(inventory: Path, folder: Path) -> list[Login]:
     """Return how each host is logged in to; one that only Ansible can log in to is an error here."""
-    config = folder / "ssh_config"
-    write_config(config)
-    os.environ["ANSIBLE_SSH_ARGS"] = f"-F {config}"
+    os.environ["ANSIBLE_SSH_ARGS"] = write_config(folder / "ssh_config")
     hosts = yaml.load(inventory.read_text(encoding="utf-8"), yaml.CSafeLoader)["all"]["hosts"]
     found = [login_of(name, variables) for name, variables in hosts.items()]
     return [login if isinstance(login, Login) else sys.exit(login.why) for login in found]

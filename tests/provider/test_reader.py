@@ -103,7 +103,7 @@ def test_the_login_is_the_one_of_the_inventory(hall: Hall) -> None:
     for word in (options, "Port=2222", 'User="ops"', 'IdentityFile="/srv/key"', "PasswordAuthentication=no"):
         assert word in words
     assert words.endswith(f"192.0.2.1 {PYTHON}")
-    assert " -F " in words
+    assert words.startswith("-o ControlMaster=no -F ")
 
 
 def test_another_user_is_become_as_the_inventory_says(hall: Hall) -> None:

@@ -19,6 +19,7 @@ options:
     required: true
 extends_documentation_fragment:
   - coldaisle.site.awaited
+  - coldaisle.site.tellers
 author:
   - The Coldaisle authors
 """

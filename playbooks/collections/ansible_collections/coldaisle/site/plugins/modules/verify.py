@@ -16,20 +16,9 @@ options:
     description: Every fact of the host, planned.
     type: dict
     required: true
-  bmc:
-    description: Access to the node's BMC, as M(coldaisle.site.bmc_read) takes it; empty where there is none.
-    type: dict
-    default: {}
-  node:
-    description: Name and kubeconfig, as M(coldaisle.site.node_read) takes them; empty where there is no cluster.
-    type: dict
-    default: {}
-  switch:
-    description: Access to a switch's API, as M(coldaisle.site.switch_read) takes it; empty where it is no switch.
-    type: dict
-    default: {}
 extends_documentation_fragment:
   - coldaisle.site.awaited
+  - coldaisle.site.tellers
 author:
   - The Coldaisle authors
 """

@@ -8,15 +8,11 @@ seconds on an emulated host. Here the host gets the few modules of ours that a t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, ClassVar
 
-from ansible.plugins.loader import filter_loader
+from ansible_collections.coldaisle.site.plugins.plugin_utils.here import load_filters
 from ansible_collections.coldaisle.site.plugins.plugin_utils.packing import ALL, answer, command, packed, script
 from ansible_collections.coldaisle.site.plugins.plugin_utils.waiting import WaitingAction, plain
-
-A_FILTER = "coldaisle.site.only"
-"""Any of our filters: with it Ansible loads all of them, and its own."""
 
 UP: dict[str, Any] = {"up": {"type": "bool", "default": False}}
 """What each of these actions takes: whether to wait for the host first, as its variables `up_*` say."""
@@ -32,15 +28,10 @@ class HostAction(WaitingAction):
     _supports_diff = True
 
     def __init_subclass__(cls) -> None:
-        """
-        Pack the program, and load our filters, when the plugin is loaded: before Ansible forks a process for each task.
-
-        Ansible would load filters in each of them, at the first template that has one.
-        """
+        """Pack the program and load filters when the plugin is loaded: before Ansible forks a process for each task."""
         super().__init_subclass__()
         packed(cls.PROGRAM, ALL)
-        with suppress(KeyError):  # outside of Ansible nobody has told where collections are
-            filter_loader.get(A_FILTER)
+        load_filters()
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Check the options, wait for the host where that is asked for, run the program, and return its result."""
