@@ -9,13 +9,21 @@ from typing import Any
 from coldaisle.acceptance.records import Output, Step
 from coldaisle.acceptance.steps import FIRST_PORT
 
+PAIRED = "accept_paired"
+"""What the playbook knows the hosts by that a round has: a variable of the whole run, or a group."""
+
+
+def paired(steps: Iterable[Step]) -> list[str]:
+    """Return the hosts that a round has."""
+    return sorted({host for step in steps if step.round for host in step.hosts})
+
 
 def role_variables(steps: Sequence[Step], keep: str) -> dict[str, Any]:
     """Return what the play is given: each host's own steps, the hosts of pairs, and their rounds in order."""
     numbers = sorted({step.round for step in steps} - {0})
     return {
         "accept_keep": keep,
-        "accept_paired": sorted({host for step in steps if step.round for host in step.hosts}),
+        PAIRED: paired(steps),
         "accept_steps": _by_host(steps, 0, 0),
         "accept_rounds": [
             {"number": number, "serve": _by_host(steps, number, 1), "run": _by_host(steps, number, 0)}

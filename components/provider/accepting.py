@@ -21,7 +21,7 @@ from coldaisle.acceptance.body import ACCEPTANCE, run_of
 from coldaisle.acceptance.compare import Before, Compared
 from coldaisle.acceptance.standing import Standing, Wanted, standing
 from coldaisle.acceptance.times import expected_s, longest_s, measured
-from coldaisle.acceptance.wire import variables_by_host
+from coldaisle.acceptance.wire import PAIRED, paired, variables_by_host
 from coldaisle.cli.accept_judge import Done, Judging, bodies_of, kept, last_steps, wanted_of
 from coldaisle.cli.accept_run import FORKS
 from coldaisle.drift.answers import NOT_FACTS
@@ -172,7 +172,8 @@ class Accepting:
         with tempfile.TemporaryDirectory(prefix="coldaisle-accept-") as folder:
             (Path(folder) / "kept").mkdir()
             variables = variables_by_host(steps, str(Path(folder) / "kept"), hosts)
-            result = await work.run(ACCEPT, hosts, variables, (FORKS, longest_s(steps, FORKS)))
+            limits = FORKS, longest_s(steps, FORKS)
+            result = await work.run(ACCEPT, hosts, variables, limits, **{PAIRED: paired(steps)})
             outputs = kept(Path(folder))
         if work.stopped:
             return result, None

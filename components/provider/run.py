@@ -65,9 +65,9 @@ class Job:
     A playbook (its path below the playbooks' folder, without `.yml`) on some hosts of a site.
 
     `what` names the run to others who find a host locked; `lock` is False for runs that only read, and `secrets` for
-    those that send hosts none: they log in more cheaply. `settings` are Ansible's, as environment variables, over those
-    that every run has. `worker` is the program that does it. `node` is the execution node that the run goes through;
-    None runs it on this machine.
+    those that send hosts none: they log in more cheaply. `groups` are groups of its hosts, over those of the site.
+    `settings` are Ansible's, as environment variables, over those that every run has. `worker` is the program that does
+    it. `node` is the execution node that the run goes through; None runs it on this machine.
     """
 
     site: Site
@@ -80,6 +80,7 @@ class Job:
     collect_facts: bool = False
     secrets: bool = True
     host_variables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    groups: dict[str, list[str]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     worker: Path = WORKER
     node: ExecutionNode | None = None
@@ -148,7 +149,7 @@ def _message(job: Job) -> dict[str, Any]:
         "folder": str(folder),
         "project": str(playbooks),
         "playbook": str(playbooks / f"{job.playbook}.yml"),
-        "inventory": job.site.of_hosts(list(job.hosts), job.host_variables),
+        "inventory": job.site.of_hosts(list(job.hosts), job.host_variables, job.groups),
         "hosts": list(job.hosts),
         "forks": job.forks,
         "timeout_s": job.timeout_s,

@@ -6,12 +6,15 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from coldaisle.paths import packaged, state_dir
 from coldaisle.words import JOURNAL_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 PLAYBOOKS_VARIABLE = "COLDAISLE_PLAYBOOKS"
@@ -69,9 +72,14 @@ class Site:
         found: dict[str, Any] = self.inventory["all"].get("vars", {}).get(EXECUTION, {})
         return found
 
-    def of_hosts(self, hosts: list[str], extra: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    def of_hosts(
+        self,
+        hosts: list[str],
+        extra: dict[str, dict[str, Any]] | None = None,
+        groups: Mapping[str, Collection[str]] | None = None,
+    ) -> dict[str, Any]:
         """
-        Return the inventory of just these hosts, in the groups that they are in, with more variables a host.
+        Return the inventory of just these hosts, in the groups that they are in, with more variables a host and groups.
 
         Raises:
             SiteProblemError: a host is not in the site.
@@ -84,13 +92,14 @@ class Site:
                 f"site {self.name} has no host {', '.join(missing)}\n"
                 f"  fix: take them out of the play, or put them back into the site's spec"
             )
-        wanted = set(hosts)
+        children = self.inventory["all"].get("children", {})
+        members = {group: child["hosts"] for group, child in children.items()} | dict(groups or {})
         return {
             "all": {
                 "hosts": {host: {**known[host], **(extra or {}).get(host, {})} for host in hosts},
                 "children": {
-                    group: {"hosts": {host: {} for host in sorted(wanted & set(members["hosts"]))}}
-                    for group, members in self.inventory["all"].get("children", {}).items()
+                    group: {"hosts": {host: {} for host in sorted(set(hosts) & set(its))}}
+                    for group, its in members.items()
                 },
             }
         }

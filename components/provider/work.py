@@ -161,9 +161,14 @@ class Work:
         return await self.run(self.play.playbook, hosts, variables)
 
     async def run(
-        self, playbook: str, hosts: list[str], variables: Variables | None = None, limits: Limits | None = None
+        self,
+        playbook: str,
+        hosts: list[str],
+        variables: Variables | None = None,
+        limits: Limits | None = None,
+        **groups: list[str],
     ) -> RunResult:
-        """Run a playbook on some hosts of the play, with a line for each task."""
+        """Run a playbook on some hosts of the play, with a line for each task; `groups` are some of them by name."""
         forks, most_s = limits or (self.play.forks, self.play.timeout_s)
         limit_s = min(most_s, int(self.timeout_s)) if self.timeout_s else most_s
         job = Job(
@@ -176,6 +181,7 @@ class Work:
             collect_facts=True,
             secrets=playbook not in NO_SECRETS,
             host_variables=variables or {},
+            groups=groups,
         )
         async with AsyncExitStack() as turns:
             for host in sorted(hosts):  # plays of one run that share a host take turns, in one order

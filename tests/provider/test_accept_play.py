@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from coldaisle.acceptance.wire import PAIRED
 from coldaisle.cli.accept_judge import bodies_of
 from coldaisle.evidence import Store
 from coldaisle.plan import plan_site
@@ -46,6 +47,7 @@ class Hosts:
         self.ran.append((job.playbook, job.hosts))
         for host in job.hosts:
             if job.playbook == "accept":
+                assert job.groups == {PAIRED: []}, "tests of GPUs have no rounds"
                 self._say(host, job.host_variables[host])
             else:
                 self.gates.append(f"{host} {job.playbook} {job.host_variables[host]['drain_acceptance']}")
