@@ -21,8 +21,8 @@ from coldaisle.plan.model import SitePlan
 from sim.hall import site as hall_site
 from sim.hall import spec
 from sim.hall.plan import Wanted, hall_plan
+from sim.kernel_room import room
 from sim.machines import Kind
-from sim.neighbours import room
 from sim.power import PowerSwitch
 from sim.processes import ProcessGroups
 from sim.state import State
@@ -123,7 +123,7 @@ def hall(
         wanted = Wanted(kind=kind)
         try:
             plan = open_site(site).plan
-            with room(hall_site.NEIGHBOURS_A_NODE * nodes):
+            with room(hall_site.need_of(nodes)):
                 hall_site.up(plan, wanted, lambda _line: None)
                 own = State(state.site, state_dir(state.site), state.mark)
                 yield Hall(name, site, hall_plan(plan, state, wanted), own)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from components.provider.outcome import Failed, RunResult, Stopped
-from components.provider.run import READER, WORKER, Event, Job, NodeLostError, RunError, run_playbook
+from components.provider.batches import run_in_batches
+from components.provider.outcome import RunResult, Stopped
+from components.provider.parts import OnEvent, end_of, joined, line
+from components.provider.run import READER, WORKER, Job, NodeLostError, run_playbook
 
 if TYPE_CHECKING:
     from components.provider.site import ExecutionNode, Site
@@ -27,7 +29,6 @@ kept on the runner, and two nodes would each keep their own.
 """
 
 RUNNER = "the runner"
-OnEvent = Callable[[Event], None]
 
 
 def candidates(site: Site, playbook: str, host: str) -> tuple[str, ...]:
@@ -61,35 +62,10 @@ async def run_by_nodes(job: Job, stop: asyncio.Event, on_event: OnEvent) -> RunR
     """
     parts = split(job)
     if set(parts) <= {()}:
-        return await run_playbook(job, stop, on_event)
-    jobs = [(nodes, replace(job, hosts=hosts)) for nodes, hosts in parts.items()]
-    ends = await asyncio.gather(*(_part(part, nodes, stop, on_event) for nodes, part in jobs))
-    results = [end for end in ends if isinstance(end, RunResult)]
-    if not results:
-        raise next(end for end in ends if isinstance(end, RunError))
-    for (_, part), end in zip(jobs, ends, strict=True):
-        if isinstance(end, RunError):
-            results.append(RunResult(part.hosts, dict.fromkeys(part.hosts, Failed("", _line(end), ""))))
-    return merged(job.hosts, results)
-
-
-def merged(hosts: tuple[str, ...], results: Iterable[RunResult]) -> RunResult:
-    """Return the results of the parts of a job as one."""
-    whole = RunResult(hosts)
-    for each in results:
-        whole.trouble |= each.trouble
-        whole.changed |= each.changed
-        whole.facts |= each.facts
-        whole.errors |= each.errors
-    return whole
-
-
-async def _part(job: Job, nodes: tuple[str, ...], stop: asyncio.Event, on_event: OnEvent) -> RunResult | RunError:
-    """Run a part; of what is wrong with it, the others shall hear nothing."""
-    try:
-        return await _by_one_of(job, nodes, stop, on_event)
-    except RunError as error:
-        return error
+        return await run_in_batches(job, stop, on_event)
+    jobs = {hosts: _by_one_of(replace(job, hosts=hosts), nodes, stop, on_event) for nodes, hosts in parts.items()}
+    ends = await asyncio.gather(*map(end_of, jobs.values()))
+    return joined(job.hosts, dict(zip(jobs, ends, strict=True)))
 
 
 async def _by_one_of(job: Job, names: tuple[str, ...], stop: asyncio.Event, on_event: OnEvent) -> RunResult:
@@ -100,10 +76,11 @@ async def _by_one_of(job: Job, names: tuple[str, ...], stop: asyncio.Event, on_e
         if stop.is_set() and why:
             break
         try:
-            done = await run_playbook(_through(job, node), stop, on_event)
+            run = run_in_batches if node is None else run_playbook
+            done = await run(_through(job, node), stop, on_event)
         except NodeLostError as error:
             name = node.name if node else RUNNER
-            why = f"execution node {name} was lost: {_line(error)}"
+            why = f"execution node {name} was lost: {line(error)}"
             on_event({"kind": "node", "text": f"{why}; its {len(job.hosts)} hosts are taken up again"})
             changed |= error.result.changed
             continue
@@ -115,7 +92,3 @@ def _through(job: Job, node: ExecutionNode | None) -> Job:
     """Return a job for a node: what reads without a run of Ansible works from this machine only."""
     worker = WORKER if node is not None and job.worker == READER else job.worker
     return replace(job, node=node, worker=worker)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -18,10 +18,10 @@ from coldaisle.render.ansible import inventory
 from sim.errors import SimError
 from sim.hall.plan import DEPLOY, Wanted, hall_name, hall_plan, hall_wiring
 from sim.image.build import Image, ensure_image
+from sim.kernel_room import Need, require_room
 from sim.light import FILES, install_light
 from sim.machines import Kind, Machine, hardware_record, node_machine
 from sim.mounts import mounts_below
-from sim.neighbours import require_room
 from sim.network import connect, namespaces, remove_namespaces
 from sim.power import PowerSwitch, write_hardware
 from sim.processes import ProcessGroups
@@ -63,6 +63,11 @@ def state_of(site: str) -> State:
     return State(hall_name(site), state_dir(hall_name(site)), mark=HALL_MARK)
 
 
+def need_of(nodes: int) -> Need:
+    """Return what a hall needs of the kernel; each of its hosts has a port of the out-of-band switch."""
+    return Need(NEIGHBOURS_A_NODE * nodes, ports=nodes)
+
+
 def up(site: SitePlan, wanted: Wanted, progress: Progress) -> HallStatus:
     """
     Start the BMCs of a hall; its hosts stay off until their BMC turns them on.
@@ -72,7 +77,7 @@ def up(site: SitePlan, wanted: Wanted, progress: Progress) -> HallStatus:
     require_root()
     state = state_of(site.name)
     plan = hall_plan(site, state, wanted)
-    require_room(NEIGHBOURS_A_NODE * len(plan.nodes), "start fewer hosts")
+    require_room(need_of(len(plan.nodes)), "start fewer hosts")
     with state.locked():
         state.make_folders()
         ensure_secrets(plan, state)

@@ -35,6 +35,7 @@ SETTINGS = ("UsePAM no", "UseDNS no", "MaxStartups 1000", "PidFile none")
 
 BEGIN = """
 set -e
+if mountpoint -q /run/netns; then umount --lazy /run/netns; fi
 cd "$1"
 mount -t overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" none root
 mount -t proc none root/proc
@@ -59,6 +60,8 @@ exec "$@"
 """
 Makes the root of a light host in a mount namespace of its own, so that it is gone when the host is off. The first
 argument is the machine's folder, the second its layers; the others are what is then run.
+It lets go of the mounts of all network namespaces: with a copy of them in each host, 4,500 hosts would hold twenty
+million mounts, 8 GiB, and each `mount` here would read 4,500 lines.
 """
 
 

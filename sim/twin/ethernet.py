@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 from coldaisle.plan.model import End
 from coldaisle.verify import CablingReport, Wanted
-from sim.neighbours import require_room
+from sim.kernel_room import Need, require_room
 from sim.network import connect
 from sim.shell import find, run
 from sim.twin import lldp, switches
@@ -80,7 +80,7 @@ def prove(place: Place, twin: Twin, joined: Sequence[Joint], wanted: Wanted, pro
 
 
 def _wire(place: Place, twin: Twin, joined: Sequence[Joint], progress: Callable[[str], None]) -> None:
-    require_room(neighbours(twin), "run fewer hosts a leaf")
+    require_room(need_of(twin), "run fewer hosts a leaf")
     made = connect(place.prefix, wiring_of(twin, joined))
     ip = find("ip", "iproute2")
     family = f"-{ip_address(twin.endpoints[0].address).version}" if twin.endpoints else "-4"
@@ -90,9 +90,9 @@ def _wire(place: Place, twin: Twin, joined: Sequence[Joint], progress: Callable[
     progress(f"cables: {made} between {len(twin.switches)} switches and {len(twin.hosts)} hosts")
 
 
-def neighbours(twin: Twin) -> int:
-    """Return how many entries a fabric needs in the kernel's table: one at either end of a cable, one an endpoint."""
-    return 2 * len(twin.fabric.cables) + len(twin.endpoints)
+def need_of(twin: Twin) -> Need:
+    """Return what a fabric needs of the kernel: a neighbour at either end of a cable, and one an endpoint."""
+    return Need(2 * len(twin.fabric.cables) + len(twin.endpoints))
 
 
 def _taken(said: Mapping[str, str]) -> Check:

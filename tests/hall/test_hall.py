@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 from sim.hall.site import status
 from sim.light import SETTINGS
@@ -50,6 +51,15 @@ def test_a_light_host_cannot_reach_the_machine_that_carries_it(floor: Hall) -> N
     assert "Read-only file system" in said.stderr or "permission denied" in said.stderr
     assert "date: cannot set date: Operation not permitted" in said.stderr
     assert "mknod: /tmp/disk: Operation not permitted" in said.stderr
+
+
+def test_a_light_host_holds_no_mounts_of_other_hosts(floor: Hall) -> None:
+    """Its mount namespace is a copy of the machine's, where each host's network namespace is a mount."""
+    floor.plays("apply", "bmc")
+    pid = ProcessGroups(floor.state.site).pids("r01-n01")[0]
+    mounts = Path(f"/proc/{pid}/mountinfo").read_text()
+    assert "/run/netns" not in mounts
+    assert "/run/netns" in Path("/proc/self/mountinfo").read_text()
 
 
 def test_a_setting_that_fails_and_says_ok_is_seen_when_it_is_read_back(floor: Hall) -> None:

@@ -11,9 +11,9 @@ import pytest
 from coldaisle.check import open_site
 from coldaisle.plan.model import CablePlan, End, FabricPlan, SitePlan, SwitchPlan
 from sim.errors import SimError
-from sim.neighbours import require_room
+from sim.kernel_room import NEIGHBOURS, QUEUE, require_room
 from sim.twin.cables import Joint, Mistakes, joints
-from sim.twin.ethernet import neighbours
+from sim.twin.ethernet import need_of
 from sim.twin.features import feature_checks
 from sim.twin.paths import Failure, Graph, failures, survives, touched, watched
 from sim.twin.reach import asks, compare_mtus, reach_checks
@@ -145,8 +145,8 @@ def test_every_cable_is_a_link_with_the_switch_mtu(twin: Twin) -> None:
 
 def test_a_table_of_neighbours_that_is_too_small_is_told(twin: Twin) -> None:
     """What is needed and the setting that gives it are in the message."""
-    with pytest.raises(SimError, match=r"room for 10, and 20 are needed\n.*gc_thresh3=40"):
-        require_room(neighbours(twin), "run fewer hosts a leaf", 10)
+    with pytest.raises(SimError, match=r"gc_thresh3 is 10, and 20 are needed\n.*gc_thresh3=40"):
+        require_room(need_of(twin), "run fewer hosts a leaf", dict.fromkeys((*NEIGHBOURS, QUEUE), 10))
 
 
 # -- mistakes ---------------------------------------------------------------------------------------------------
