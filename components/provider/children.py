@@ -42,6 +42,11 @@ class _Child:
     writer: asyncio.StreamWriter
     left: int = QUESTIONS
 
+    @property
+    def gone(self) -> bool:
+        """Say whether it has ended by itself while nobody asked."""
+        return self.reader.at_eof()
+
     async def ask(self, question: Any) -> Any:  # noqa: ANN401 - JSON
         """Return its answer; None where it ended without one."""
         self.left -= 1
@@ -80,7 +85,8 @@ class Children:
 
         """
         async with self._turn:
-            child = await self._next()
+            while (child := await self._next()).gone:
+                self._end(child)
         try:
             answer = await child.ask(question)
         except BaseException:

@@ -35,7 +35,7 @@ SETTINGS = ("UsePAM no", "UseDNS no", "MaxStartups 1000", "PidFile none")
 
 BEGIN = """
 set -e
-if mountpoint -q /run/netns; then umount --lazy /run/netns; fi
+umount --lazy /run/netns
 cd "$1"
 mount -t overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" none root
 mount -t proc none root/proc

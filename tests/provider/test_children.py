@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -50,6 +51,14 @@ async def slow_ones_at_once(those: Children) -> Any:  # noqa: ANN401 - JSON
 async def one_that_dies(those: Children) -> Any:  # noqa: ANN401 - JSON
     """Ask one that dies, one whose answer fails, and one more."""
     return [str(it) for it in await asyncio.gather(*map(those.ask, ("die", "break", 0)), return_exceptions=True)]
+
+
+async def one_that_dies_while_it_is_free(those: Children) -> Any:  # noqa: ANN401 - JSON
+    """Ask one, let it be killed when it has answered, and ask again."""
+    first = await those.ask(0)
+    os.kill(first, signal.SIGKILL)
+    await asyncio.sleep(0.2)
+    return [first, await those.ask(0)]
 
 
 async def one_that_says_too_much(those: Children) -> Any:  # noqa: ANN401 - JSON
@@ -98,6 +107,12 @@ def test_one_that_dies_is_told_and_the_others_answer() -> None:
     assert died == f"it ended without an answer (wait status {3 << 8})"
     assert "ended without an answer" in broke
     assert other.isdigit()
+
+
+def test_one_that_died_while_nobody_asked_costs_no_answer() -> None:
+    """The next question goes to a new child."""
+    killed, other = told(one_that_dies_while_it_is_free)
+    assert other != killed
 
 
 def test_an_answer_that_is_too_long_is_none() -> None:
