@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from coldaisle.paths import state_dir
+from sim.hall.plan import hall_name
 from sim.parts import delivered
 
 GPUS = 8
@@ -62,6 +64,7 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
         raise ValueError(f"a hall has 1 to {MAX_NODES} nodes, not {nodes}")
     racks = [f"r{number:02}" for number in range(1, 1 + -(-nodes // a_rack))]
     places = {f"{racks[at // a_rack]}-n{1 + at % a_rack:02}": at for at in range(nodes)}
+    kept = _kept(name)
     return {
         "site": {
             "name": name,
@@ -69,13 +72,13 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
             "timezone": "Etc/UTC",
             "ntp_servers": ["100.97.255.254"],
             "admin_user": "ops",
-            "admin_key_file": f"~/.local/state/coldaisle/{name}-hall/keys/id_ed25519",
-            "bmc_ca_file": f"~/.local/state/coldaisle/{name}-hall/pki/ca.crt",
+            "admin_key_file": f"{kept}/keys/id_ed25519",
+            "bmc_ca_file": f"{kept}/pki/ca.crt",
             "evidence": {
-                "signing_key_file": f"~/.local/state/coldaisle/{name}-hall/keys/evidence_ed25519",
-                "folder": f"~/.local/state/coldaisle/{name}-hall/evidence",
+                "signing_key_file": f"{kept}/keys/evidence_ed25519",
+                "folder": f"{kept}/evidence",
             },
-            "bmc_credentials": f"file:~/.local/state/coldaisle/{name}-hall/secrets/bmc.yaml",
+            "bmc_credentials": f"file:{kept}/secrets/bmc.yaml",
         },
         "catalog": _catalog(nodes),
         "facility": _facility(racks, nodes),
@@ -91,6 +94,12 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
         "node_pools": {"light": _pool(places, a_rack)},
         "fabrics": _fabrics(nodes),
     }
+
+
+def _kept(name: str) -> str:
+    """Return the folder of the hall's keys and secrets as a spec names it: below `~` where it is."""
+    folder, home = state_dir(hall_name(name)), Path.home()
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
 
 
 def _catalog(nodes: int) -> dict[str, Any]:

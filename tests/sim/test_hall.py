@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from coldaisle.check import open_site
+from coldaisle.paths import expand_home
 from coldaisle.plan.model import SitePlan
 from coldaisle.render.ansible import inventory
 from sim.errors import SimError
 from sim.hall import spec
 from sim.hall.kinds import hall_kind
 from sim.hall.plan import DEPLOY, Wanted, hall_plan, hall_wiring
+from sim.hall.site import state_of
 from sim.network import ROOT
 from sim.state import HALL_MARK, State
 
@@ -46,6 +48,17 @@ def test_nothing_of_a_hall_is_on_this_machines_network(site: SitePlan, hall_stat
     assert ROOT not in {end.device for link in wires.links for end in (link.a, link.b)}
     assert set(wires.devices) == {"oob01", DEPLOY, "bmc", "leaf01", "r01-n01", "r01-n02", "r01-n03"}
     assert wires.routes == ()
+
+
+@pytest.mark.parametrize(("state", "folder"), [("", "~/.local/state"), ("/srv/state", "/srv/state")])
+def test_the_spec_names_keys_where_the_hall_makes_them(
+    state: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """State may lie elsewhere; below the home folder, the spec is the same for everybody."""
+    monkeypatch.setenv("XDG_STATE_HOME", state)
+    key = spec.sections(1, "floor")["site"]["admin_key_file"]
+    assert key == f"{folder}/coldaisle/floor-hall/keys/id_ed25519"
+    assert expand_home(key) == state_of("floor").ssh_key
 
 
 def test_a_hall_has_its_own_keys_and_passwords(site: SitePlan, hall_state: State) -> None:
