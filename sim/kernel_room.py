@@ -21,7 +21,7 @@ NEIGHBOURS = tuple(f"net.ipv4.neigh.default.gc_thresh{number}" for number in (1,
 QUEUE = "net.core.netdev_max_backlog"
 """Packets that wait for a CPU at most, of all virtual cables together."""
 
-BROADCASTS, BROADCASTS_IN_A_RUSH = 2, 10
+BROADCASTS, BROADCASTS_IN_A_RUSH = 2, 100
 """Broadcasts for whose packets a queue must have room, and for which it is given room: many hosts are asked at once."""
 
 

@@ -33,13 +33,18 @@ OOB_MTU_BYTES = 1500
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A network port: the device that it belongs to ("" is this machine), and its name there."""
+    """
+    A network port: the device that it belongs to ("" is this machine), and its name there.
+
+    One of a bridge that is not for `multicast` gets none from its neighbours: IPv6 does not work through it.
+    """
 
     device: str
     name: str
     mac: str | None = None
     bridge: str | None = None
     addresses: tuple[str, ...] = ()
+    multicast: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +290,8 @@ def _port_commands(device: str, links: Sequence[Link], taps: Sequence[Tap]) -> l
     commands = [f"tuntap add dev {tap.name} mode tap" for tap in own_taps]
     commands += [f"link set {tap.name} mtu {tap.mtu_bytes} master {tap.bridge} up" for tap in own_taps]
     commands += [f"link set {end.name} master {end.bridge}" for end in ends if end.bridge]
+    quiet = [end.name for end in ends if end.bridge and not end.multicast]
+    commands += [f"link set {name} type bridge_slave mcast_flood off" for name in quiet]
     bridges = dict.fromkeys([*(end.bridge for end in ends if end.bridge), *(tap.bridge for tap in own_taps)])
     commands += [f"link set {name} up" for name in (*bridges, *(end.name for end in ends))]
     return commands + (["link set lo up"] if device and ends else [])

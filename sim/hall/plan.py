@@ -131,7 +131,8 @@ def _spread(oob: str, links: list[Link]) -> Iterator[Link]:
     """
     Yield links with the ports of the out-of-band switch on as many bridges as they need.
 
-    What are several switches in the plan is one here, where a second port of a name has a number.
+    What are several switches in the plan is one here, where a second port of a name has a number. Its networks have
+    IPv4 only: what the kernel of each host says to all its neighbours by IPv6 would reach thousands.
     """
     at, seen = count(), set[str]()
     for link in links:
@@ -141,7 +142,7 @@ def _spread(oob: str, links: list[Link]) -> Iterator[Link]:
         number, name = next(at), link.b.name
         name = f"{name}-{number}"[:INTERFACE_CHARS] if name in seen else name
         seen.add(name)
-        yield replace(link, b=replace(link.b, name=name, bridge=f"br{number // PORTS_A_BRIDGE}"))
+        yield replace(link, b=replace(link.b, name=name, bridge=f"br{number // PORTS_A_BRIDGE}", multicast=False))
 
 
 def _joined(oob: str, bridges: int) -> Iterator[Link]:

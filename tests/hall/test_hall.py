@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -60,6 +61,15 @@ def test_a_light_host_holds_no_mounts_of_other_hosts(floor: Hall) -> None:
     mounts = Path(f"/proc/{pid}/mountinfo").read_text()
     assert "/run/netns" not in mounts
     assert "/run/netns" in Path("/proc/self/mountinfo").read_text()
+
+
+def test_no_host_hears_what_another_says_to_all_by_ipv6(floor: Hall) -> None:
+    """Each of thousands of kernels would tell all others of its addresses; to ask for one by ARP goes to all."""
+    switch = f"--net=/run/netns/{floor.state.namespace('oob01')}"
+    command = ["nsenter", switch, "bridge", "-json", "-detail", "link", "show"]
+    ports = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert ports
+    assert {(port["mcast_flood"], port["bcast_flood"]) for port in ports} == {(False, True)}
 
 
 def test_a_setting_that_fails_and_says_ok_is_seen_when_it_is_read_back(floor: Hall) -> None:

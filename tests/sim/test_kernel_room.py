@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coldaisle.check import open_site
+from sim import kernel_room
 from sim.errors import SimError
 from sim.hall import site as hall_site
 from sim.hall import spec
@@ -57,15 +58,15 @@ def test_all_that_lacks_is_told_at_once() -> None:
     told = str(caught.value)
     assert f"{NEIGHBOURS[-1]} is 10, and 30 are needed, {QUEUE} is 10, and 40 are needed" in told
     low, some, most = NEIGHBOURS
-    assert f"sysctl -w {low}=15 {some}=30 {most}=60 {QUEUE}=200, or ask for less" in told
+    assert f"sysctl -w {low}=15 {some}=30 {most}=60 {QUEUE}=2000, or ask for less" in told
 
 
 def test_a_hall_that_is_too_large_for_the_kernel_is_not_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so before anything is made, with the setting that would help."""
-    hosts = _limits()[NEIGHBOURS[-1]] // hall_site.NEIGHBOURS_A_NODE + 1
-    plan = open_site(spec.write(tmp_path / "site", hosts)).plan
+    plan = open_site(spec.write(tmp_path / "site", 4)).plan
+    monkeypatch.setattr(kernel_room, "_limits", lambda: dict.fromkeys((*NEIGHBOURS, QUEUE), 10))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with pytest.raises(SimError, match=f"{NEIGHBOURS[-1]}="):
         hall_site.up(plan, Wanted(), lambda _line: None)
