@@ -29,6 +29,8 @@ LLDP_FORWARD_MASK = 0x4000
 BMC_DEVICE = "bmc"
 CONTROL_PLANE = "cp"
 OOB_MTU_BYTES = 1500
+AGEING_S, HZ = 86_400, 100
+"""How long a bridge knows where a host is, and the parts of a second in which it counts (ip-link(8): USER_HZ)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +266,12 @@ def _batch(commands: Sequence[str], namespace: str | None = None) -> None:
 
 
 def _bridge_commands(prefix: str, wanted: Wiring, ports: dict[str, frozenset[str]]) -> list[str]:
-    """Return the commands that make the missing bridges: no spanning tree, no learning of multicast groups."""
-    kind = "type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+    """
+    Return the commands that make the missing bridges: no spanning tree, no learning of multicast groups.
+
+    Who is where is kept for a day: a bridge that forgets it after five minutes sends the next packet to all its ports.
+    """
+    kind = f"type bridge stp_state 0 forward_delay 0 ageing_time {AGEING_S * HZ} mcast_snooping 0"
     guests = {tap.device for tap in wanted.taps}
     forward = f" group_fwd_mask {LLDP_FORWARD_MASK:#x}"
     return [
