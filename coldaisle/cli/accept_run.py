@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
+from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+import yaml
 
 from coldaisle.acceptance import Step
 from coldaisle.acceptance.wire import role_variables
 from coldaisle.cli.accept_judge import Done, Judging, kept
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.playbook import environment
+from coldaisle.cli.playbook import INVENTORY_VARIABLE, environment
 from coldaisle.evidence import EvidenceError, Store, open_store
+from coldaisle.inventories import Inventory, part_of
 from coldaisle.openssh import write_config
-from coldaisle.pace import write_settings
+from coldaisle.pace import shares, write_settings
 from coldaisle.paths import packaged
+from coldaisle.plan.model import SitePlan
+from coldaisle.render.ansible import inventory
 from coldaisle.spec import site_folder
 from coldaisle.spec.sections import SiteSpec
 
 FORKS = 64
+"""Hosts that are tested at once."""
+
+RUNS_AT_ONCE = 2
+"""Runs that share them, where there are so many hosts: while one comes to its end, the other has hosts left."""
+
 TOUCH_VARIABLE = "COLDAISLE_TOUCH"
 """Nodes that the inventory may give to a playbook in any state: what was mended is tested before it is in service."""
 LAST_LINES = 15
@@ -43,7 +54,7 @@ class Run:
     def carry_out(self, steps: Sequence[Step]) -> Done:
         """Run the steps on the hosts, judge what they printed, and keep a signed statement of each node."""
         with tempfile.TemporaryDirectory(prefix="coldaisle-accept-") as folder:
-            problems = run_playbook(self.site, steps, Path(folder))
+            problems = run_playbook(self.site, self.judging.plan, steps, Path(folder))
             outputs = kept(Path(folder))
         return self.judging.judged(steps, outputs, problems)
 
@@ -57,24 +68,77 @@ def opened_store(spec: SiteSpec) -> Store:
         raise typer.Exit(ExitCode.INVALID) from None
 
 
-def run_playbook(site: str, steps: Sequence[Step], folder: Path) -> list[str]:
+def run_playbook(site: str, plan: SitePlan, steps: Sequence[Step], folder: Path) -> list[str]:
     """Run the playbook on the steps' hosts; its failures are told, and what the hosts did say is in the folder."""
-    variables, limit = folder / "variables.json", folder / "hosts"
-    hosts = dict.fromkeys(host for step in steps for host in step.hosts)
-    write_settings(folder / "ansible.cfg", len(hosts))
     (folder / "kept").mkdir()
-    variables.write_text(json.dumps(role_variables(steps, str(folder / "kept"))), encoding="utf-8")
-    limit.write_text("".join(f"{host}\n" for host in hosts))
-    own = os.environ.get("COLDAISLE_INVENTORY") or str(site_folder(site))
+    hosts = tuple(dict.fromkeys(host for step in steps for host in step.hosts))
+    # Tests between hosts go round by round over all of them.
+    parts = [hosts] if any(step.round for step in steps) else shares(hosts)
+    whole = _inventory(plan, hosts) if len(parts) > 1 else {}
+    forks = FORKS // min(RUNS_AT_ONCE, len(parts))
+    runs = []
+    for number, part in enumerate(parts):
+        (place := folder / f"run-{number}").mkdir()
+        own = _part(whole, part, place) if whole else os.environ.get(INVENTORY_VARIABLE) or str(site_folder(site))
+        wanted = set(part)
+        mine = [step for step in steps if wanted.issuperset(step.hosts)]
+        runs.append((_command(own, forks, mine, place), _settings(hosts, len(part), place)))
+    return asyncio.run(_all(runs))
+
+
+def _inventory(plan: SitePlan, hosts: Sequence[str]) -> Inventory:
+    """Return the whole inventory: what the environment names (a hall's), else what the plan says."""
+    own = os.environ.get(INVENTORY_VARIABLE)
+    if own is None:
+        return inventory(plan, touch=hosts)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: Inventory = yaml.load(Path(own).read_text(encoding="utf-8"), loader)  # noqa: S506 - both are safe
+    return found
+
+
+def _part(whole: Inventory, hosts: Sequence[str], place: Path) -> str:
+    file = place / "inventory.json"
+    file.write_text(json.dumps(part_of(whole, hosts)), encoding="utf-8")
+    return str(file)
+
+
+def _command(own: str, forks: int, steps: Sequence[Step], place: Path) -> list[str]:
+    variables, limit = place / "variables.json", place / "hosts"
+    variables.write_text(json.dumps(role_variables(steps, str(place.parent / "kept"))), encoding="utf-8")
+    limit.write_text("".join(f"{host}\n" for host in dict.fromkeys(host for step in steps for host in step.hosts)))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
-    command += ["--forks", str(FORKS), "-e", f"@{variables}", str(packaged("playbooks") / "accept.yml")]
-    settings = environment(folder / "ssh") | {
-        TOUCH_VARIABLE: ",".join(sorted(hosts)),
-        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
-        "ANSIBLE_SSH_ARGS": f"{write_config(folder / 'ssh_config')} {SSH_ARGS}",
+    return [*command, "--forks", str(forks), "-e", f"@{variables}", str(packaged("playbooks") / "accept.yml")]
+
+
+def _settings(touched: Sequence[str], hosts: int, place: Path) -> dict[str, str]:
+    write_settings(place / "ansible.cfg", hosts)
+    return environment(place.parent / "ssh") | {
+        TOUCH_VARIABLE: ",".join(sorted(touched)),
+        "ANSIBLE_CONFIG": str(place / "ansible.cfg"),
+        "ANSIBLE_SSH_ARGS": f"{write_config(place / 'ssh_config')} {SSH_ARGS}",
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }
-    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return []
-    return ["\n".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])]
+
+
+async def _all(runs: Sequence[tuple[list[str], dict[str, str]]]) -> list[str]:
+    """Carry out the runs, two side by side, so that the end of one does not leave the other half of the time unused."""
+    turns = asyncio.Semaphore(RUNS_AT_ONCE)
+
+    async def one(command: list[str], settings: dict[str, str]) -> list[str]:
+        async with turns:
+            return await _told(command, settings)
+
+    async with asyncio.TaskGroup() as tasks:
+        told = [tasks.create_task(one(*run)) for run in runs]
+    return [problem for each in told for problem in each.result()]
+
+
+async def _told(command: list[str], settings: dict[str, str]) -> list[str]:
+    """Carry out a run, and return its last words where it failed. It ends when we do."""
+    process = await asyncio.create_subprocess_exec(*command, env=settings, stdout=PIPE, stderr=STDOUT)
+    try:
+        told, _ = await process.communicate()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+    return ["\n".join(told.decode(errors="replace").strip().splitlines()[-LAST_LINES:])] if process.returncode else []

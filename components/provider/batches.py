@@ -1,8 +1,7 @@
 """
-A job of thousands of hosts as runs of a few hundred each.
+A job of thousands of hosts as runs of a few hundred each (`coldaisle.pace`).
 
-Ansible forks its own process for each task of each host, and that process grows with the hosts of its run: from some
-hundred on, the fork costs more than the task. A run begins when the one before it has begun with its last host, so that
+A run begins when the one before it has begun with its last host, so that
 a host which does not answer holds back nobody but the end of its own run.
 """
 
@@ -10,15 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from itertools import pairwise
 from time import monotonic
 
+from coldaisle.pace import shares
 from components.provider.outcome import RunResult, Stopped
 from components.provider.parts import End, OnEvent, end_of, joined
 from components.provider.run import WORKER, Event, Job, run_playbook
-
-HOSTS_A_RUN = 250
-"""Ansible's process has 75 MiB by itself and 0.15 MiB a host; a run takes two seconds of CPU before its first host."""
 
 RUNS_AT_ONCE = 4
 """Runs that wait for hosts which do not answer, and the one that goes on."""
@@ -28,12 +24,10 @@ APART = frozenset({"bmc", "os", "rdma", "gpu", "verify", "read"})
 
 
 def batches(job: Job) -> list[Job]:
-    """Return a job as runs of about the same number of hosts each; one run where that is enough, or is asked for."""
-    count = -(-len(job.hosts) // HOSTS_A_RUN)
-    if count <= 1 or job.playbook not in APART or job.worker != WORKER:
+    """Return a job as its runs; one where that is enough, or is asked for."""
+    if job.playbook not in APART or job.worker != WORKER:
         return [job]
-    cuts = [number * len(job.hosts) // count for number in range(count + 1)]
-    return [replace(job, hosts=job.hosts[start:end]) for start, end in pairwise(cuts)]
+    return [replace(job, hosts=hosts) for hosts in shares(job.hosts)]
 
 
 async def run_in_batches(job: Job, stop: asyncio.Event, on_event: OnEvent) -> RunResult:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from coldaisle.inventories import part_of
 from coldaisle.paths import packaged, state_dir
 from coldaisle.words import JOURNAL_FILE
 
@@ -92,17 +93,7 @@ class Site:
                 f"site {self.name} has no host {', '.join(missing)}\n"
                 f"  fix: take them out of the play, or put them back into the site's spec"
             )
-        children = self.inventory["all"].get("children", {})
-        members = {group: child["hosts"] for group, child in children.items()} | dict(groups or {})
-        return {
-            "all": {
-                "hosts": {host: {**known[host], **(extra or {}).get(host, {})} for host in hosts},
-                "children": {
-                    group: {"hosts": {host: {} for host in sorted(set(hosts) & set(its))}}
-                    for group, its in members.items()
-                },
-            }
-        }
+        return part_of(self.inventory, hosts, extra, groups)
 
 
 def playbooks_dir() -> Path:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from coldaisle import pace
+from coldaisle.pace import HOSTS_A_RUN
 from components.provider import batches as product
-from components.provider.batches import HOSTS_A_RUN, RUNS_AT_ONCE, batches, run_in_batches
+from components.provider.batches import RUNS_AT_ONCE, batches, run_in_batches
 from components.provider.outcome import Failed, RunResult, Stopped
 from components.provider.parts import OnEvent
 from components.provider.plays import InitFailedError
@@ -83,7 +85,7 @@ class Runs:
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     """Return runs of two hosts each."""
     found = Runs()
-    monkeypatch.setattr(product, "HOSTS_A_RUN", 2)
+    monkeypatch.setattr(pace, "HOSTS_A_RUN", 2)
     monkeypatch.setattr(product, "run_playbook", found.run)
     return found
 
@@ -152,7 +154,7 @@ def test_no_run_begins_after_the_time_of_the_job(runs: Runs) -> None:
 
 def test_real_runs_side_by_side(floor: Floor, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four hosts in two runs of Ansible: each is run on once, one that is silent is told, and the others are done."""
-    monkeypatch.setattr(product, "HOSTS_A_RUN", 2)
+    monkeypatch.setattr(pace, "HOSTS_A_RUN", 2)
     monkeypatch.setattr(product, "APART", frozenset({"settle"}))
     floor.write_inventory(unreachable=("h2",))
     with pytest.raises(InitFailedError) as caught:
