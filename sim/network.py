@@ -317,5 +317,4 @@ def disconnect(prefix: str, site: str) -> None:
 
 def remove_namespaces(prefix: str) -> None:
     """Delete every namespace whose name starts with `prefix`, with its ports."""
-    for name in sorted(namespaces(prefix)):
-        run([_ip(), "netns", "delete", name])
+    _batch([f"netns delete {name}" for name in sorted(namespaces(prefix))])

@@ -156,7 +156,7 @@ def _wait_ready(state: State, name: str, deadline: float) -> None:
 
 LEFT_BY_RUNS = (
     *(INVENTORY, "known_hosts", "silent-since.json", "read-at.json", "unread.json"),
-    *("locks", "runs", "ssh", "disks", "evidence", "waves"),
+    *("locks", "runs", "ssh", "ssh-cheap", "disks", "evidence", "waves"),
 )
 """What plays and commands leave in a hall's folder."""
 
