@@ -20,12 +20,12 @@ HOSTS = ["n1", "n2", "n3"]
 
 def between(folder: Path, groups: dict[str, list[str]], variables: dict[str, Any]) -> list[str]:
     """Return the hosts of the second play, for the provider's inventory of a run and for variables of all of it."""
-    hosts = {host: {} for host in HOSTS}
+    hosts: dict[str, dict[str, Any]] = {host: {} for host in HOSTS}
     known = {"all": {"hosts": hosts, "children": {"nodes": {"hosts": hosts}}}}
     inventory = folder / "inventory.json"
     inventory.write_text(json.dumps(Site("floor", known, folder).of_hosts(HOSTS, None, groups)))
-    command = [Path(sys.executable).with_name("ansible-playbook"), "-i", inventory, "--list-hosts"]
-    command += ["--extra-vars", json.dumps(variables), packaged("playbooks") / "accept.yml"]
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory), "--list-hosts"]
+    command += ["--extra-vars", json.dumps(variables), str(packaged("playbooks") / "accept.yml")]
     environment = os.environ | {
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_COLLECTIONS_PATH": str(packaged("playbooks") / "collections"),
