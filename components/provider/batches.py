@@ -1,8 +1,8 @@
 """
 A job of thousands of hosts as runs of a few hundred each (`coldaisle.pace`).
 
-A run begins when the one before it has begun with its last host, so that
-a host which does not answer holds back nobody but the end of its own run.
+A run begins when the one before it has begun with its last host, so that a host which does not answer holds back nobody
+but the end of its own run.
 """
 
 from __future__ import annotations
