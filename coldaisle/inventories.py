@@ -1,12 +1,32 @@
-"""Inventories of Ansible as plain data: part of one, for a run that has some of its hosts."""
+"""Inventories of Ansible as plain data: the one that the environment names, and part of one for a run of some hosts."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any
+
+import yaml
+
+INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
+"""Names the file of an inventory that stands in place of the plan's: a hall's."""
 
 Inventory = dict[str, Any]
 """Ansible's YAML form: `all`, with `hosts` and their variables, and `children` with their hosts."""
+
+
+def given() -> Path | None:
+    """Return the file of the inventory that the environment names; None where it names none."""
+    own = os.environ.get(INVENTORY_VARIABLE)
+    return Path(own) if own else None
+
+
+def load(file: Path) -> Inventory:
+    """Return the inventory of a file; the loader in C takes a tenth of the time of Python's own."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: Inventory = yaml.load(file.read_text(encoding="utf-8"), loader)  # noqa: S506 - both are safe
+    return found
 
 
 def part_of(

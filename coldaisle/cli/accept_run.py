@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, STDOUT
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
-import yaml
 
 from coldaisle.acceptance import Step
 from coldaisle.acceptance.wire import role_variables
 from coldaisle.cli.accept_judge import Done, Judging, kept
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.playbook import INVENTORY_VARIABLE, environment
+from coldaisle.cli.playbook import environment
 from coldaisle.evidence import EvidenceError, Store, open_store
-from coldaisle.inventories import Inventory, part_of
+from coldaisle.inventories import Inventory, given, load, part_of
 from coldaisle.openssh import write_config
 from coldaisle.pace import shares, write_settings
 from coldaisle.paths import packaged
@@ -74,48 +73,45 @@ def run_playbook(site: str, plan: SitePlan, steps: Sequence[Step], folder: Path)
     hosts = tuple(dict.fromkeys(host for step in steps for host in step.hosts))
     # Tests between hosts go round by round over all of them.
     parts = [hosts] if any(step.round for step in steps) else shares(hosts)
-    whole = _inventory(plan, hosts) if len(parts) > 1 else {}
+    whole = _whole(plan, hosts) if len(parts) > 1 else {}
     forks = FORKS // min(RUNS_AT_ONCE, len(parts))
+    settings = _settings(hosts, folder)
     runs = []
     for number, part in enumerate(parts):
         (place := folder / f"run-{number}").mkdir()
-        own = _part(whole, part, place) if whole else os.environ.get(INVENTORY_VARIABLE) or str(site_folder(site))
+        own = _part(whole, part, place) if whole else given() or site_folder(site)
         wanted = set(part)
-        mine = [step for step in steps if wanted.issuperset(step.hosts)]
-        runs.append((_command(own, forks, mine, place), _settings(hosts, len(part), place)))
+        mine = role_variables([step for step in steps if wanted.issuperset(step.hosts)], str(folder / "kept"))
+        write_settings(config := place / "ansible.cfg", len(part))
+        runs.append((_command(own, forks, part, mine, place), settings | {"ANSIBLE_CONFIG": str(config)}))
     return asyncio.run(_all(runs))
 
 
-def _inventory(plan: SitePlan, hosts: Sequence[str]) -> Inventory:
+def _whole(plan: SitePlan, hosts: Sequence[str]) -> Inventory:
     """Return the whole inventory: what the environment names (a hall's), else what the plan says."""
-    own = os.environ.get(INVENTORY_VARIABLE)
-    if own is None:
-        return inventory(plan, touch=hosts)
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: Inventory = yaml.load(Path(own).read_text(encoding="utf-8"), loader)  # noqa: S506 - both are safe
-    return found
+    own = given()
+    return load(own) if own else inventory(plan, touch=hosts)
 
 
-def _part(whole: Inventory, hosts: Sequence[str], place: Path) -> str:
+def _part(whole: Inventory, hosts: Sequence[str], place: Path) -> Path:
     file = place / "inventory.json"
     file.write_text(json.dumps(part_of(whole, hosts)), encoding="utf-8")
-    return str(file)
+    return file
 
 
-def _command(own: str, forks: int, steps: Sequence[Step], place: Path) -> list[str]:
-    variables, limit = place / "variables.json", place / "hosts"
-    variables.write_text(json.dumps(role_variables(steps, str(place.parent / "kept"))), encoding="utf-8")
-    limit.write_text("".join(f"{host}\n" for host in dict.fromkeys(host for step in steps for host in step.hosts)))
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", own, "--limit", f"@{limit}"]
-    return [*command, "--forks", str(forks), "-e", f"@{variables}", str(packaged("playbooks") / "accept.yml")]
+def _command(own: Path, forks: int, hosts: Sequence[str], variables: Mapping[str, Any], place: Path) -> list[str]:
+    extra, limit = place / "variables.json", place / "hosts"
+    extra.write_text(json.dumps(variables), encoding="utf-8")
+    limit.write_text("".join(f"{host}\n" for host in hosts))
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(own), "--limit", f"@{limit}"]
+    return [*command, "--forks", str(forks), "-e", f"@{extra}", str(packaged("playbooks") / "accept.yml")]
 
 
-def _settings(touched: Sequence[str], hosts: int, place: Path) -> dict[str, str]:
-    write_settings(place / "ansible.cfg", hosts)
-    return environment(place.parent / "ssh") | {
-        TOUCH_VARIABLE: ",".join(sorted(touched)),
-        "ANSIBLE_CONFIG": str(place / "ansible.cfg"),
-        "ANSIBLE_SSH_ARGS": f"{write_config(place / 'ssh_config')} {SSH_ARGS}",
+def _settings(hosts: Sequence[str], folder: Path) -> dict[str, str]:
+    """Return the environment that all runs have."""
+    return environment(folder / "ssh") | {
+        TOUCH_VARIABLE: ",".join(sorted(hosts)),
+        "ANSIBLE_SSH_ARGS": f"{write_config(folder / 'ssh_config')} {SSH_ARGS}",
         "ANSIBLE_INVENTORY_ENABLED": "coldaisle.site.plan,yaml",
     }
 

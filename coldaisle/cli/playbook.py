@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from coldaisle.inventories import given, load
 from coldaisle.paths import packaged, state_dir
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import SitePlan
 
-INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 FORKS = 32
 LAST_CHARACTERS = 2000
 KNOWN_HOSTS = re.compile(r"UserKnownHostsFile=(\S+)")
@@ -73,9 +73,8 @@ def run_on_hosts(
 
 def _inventory(plan: SitePlan, folder: Path, touch: Collection[str]) -> Path:
     """Return the inventory: what the environment names (a hall's), else what the plan says."""
-    own = os.environ.get(INVENTORY_VARIABLE)
-    if own:
-        return Path(own)
+    if own := given():
+        return own
     from coldaisle.render.ansible import inventory  # noqa: PLC0415 - plans variables of all roles
 
     file = folder / "inventory.yaml"
@@ -105,9 +104,8 @@ def forget_host_key(plan: SitePlan, host: str) -> None:
 
 def _variables_of(plan: SitePlan, host: str) -> Mapping[str, Any]:
     """Return a host's variables in the inventory that playbooks run with."""
-    own = os.environ.get(INVENTORY_VARIABLE)
-    if own:
-        found: Mapping[str, Any] = yaml.safe_load(Path(own).read_text(encoding="utf-8"))["all"]["hosts"][host]
+    if own := given():
+        found: Mapping[str, Any] = load(own)["all"]["hosts"][host]
         return found
     from coldaisle.render.ansible import host_vars  # noqa: PLC0415 - plans variables of all roles
 

@@ -8,16 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from coldaisle.inventories import part_of
+from coldaisle.inventories import given, load, part_of
 from coldaisle.paths import packaged, state_dir
 from coldaisle.words import JOURNAL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-INVENTORY_VARIABLE = "COLDAISLE_INVENTORY"
 PLAYBOOKS_VARIABLE = "COLDAISLE_PLAYBOOKS"
 
 EXECUTION, EXECUTION_NODES = "execution", "execution_nodes"
@@ -121,9 +118,8 @@ def open_site(site: str) -> Site:
         SiteProblemError: with every problem of the spec.
 
     """
-    own = os.environ.get(INVENTORY_VARIABLE)
-    if own:
-        return _given(Path(site).name, Path(own), Path(own).stat().st_mtime_ns)
+    if own := given():
+        return _given(Path(site).name, own, own.stat().st_mtime_ns)
     folder = site_folder(site)
     if not folder.is_dir():
         raise SiteProblemError(
@@ -140,9 +136,8 @@ def spec_stamp(folder: Path) -> tuple[tuple[str, int], ...]:
 
 @lru_cache(maxsize=4)
 def _given(name: str, file: Path, _stamp: int) -> Site:
-    """Return the site of an inventory's file; the loader in C takes a tenth of the time of Python's own."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return Site(name, yaml.load(file.read_text(encoding="utf-8"), loader), state_dir(name))  # noqa: S506 - both are safe
+    """Return the site of an inventory's file, read once as long as it stays the same."""
+    return Site(name, load(file), state_dir(name))
 
 
 @lru_cache(maxsize=4)

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from coldaisle.paths import state_dir
+from coldaisle.render.hosts import shown
 from sim.hall.plan import hall_name
 from sim.parts import delivered
 
@@ -64,7 +65,7 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
         raise ValueError(f"a hall has 1 to {MAX_NODES} nodes, not {nodes}")
     racks = [f"r{number:02}" for number in range(1, 1 + -(-nodes // a_rack))]
     places = {f"{racks[at // a_rack]}-n{1 + at % a_rack:02}": at for at in range(nodes)}
-    kept = _kept(name)
+    kept = shown(state_dir(hall_name(name)))
     return {
         "site": {
             "name": name,
@@ -94,12 +95,6 @@ def sections(nodes: int, name: str, *, serials: bool = False, a_rack: int = NODE
         "node_pools": {"light": _pool(places, a_rack)},
         "fabrics": _fabrics(nodes),
     }
-
-
-def _kept(name: str) -> str:
-    """Return the folder of the hall's keys and secrets as a spec names it: below `~` where it is."""
-    folder, home = state_dir(hall_name(name)), Path.home()
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
 
 
 def _catalog(nodes: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 from coldaisle import pace
 from coldaisle.acceptance import Step
 from coldaisle.cli.accept_run import FORKS, run_playbook
-from coldaisle.cli.playbook import INVENTORY_VARIABLE
+from coldaisle.inventories import INVENTORY_VARIABLE
 from coldaisle.plan import SitePlan
 
 Steps = Callable[..., tuple[Step, ...]]
