@@ -21,7 +21,7 @@ from sim.fault_standing import planned_device, planned_mtu, ssh
 from sim.hall.plan import hall_wiring
 from sim.identity_faults import copy_disk, need_other, restore_disk
 from sim.machines import Machine, hardware_record
-from sim.measures import PART_FAULTS, Ends, planned_ends
+from sim.measures import PART_FAULTS, Cables, Laid, planned_cables
 from sim.network import Wiring, is_guest, wiring
 from sim.power import write_hardware
 from sim.power_faults import POWER_LOST, lose_power, restore_power
@@ -56,26 +56,26 @@ class Fault:
 # -- the hardware record ----------------------------------------------------------------------------------------
 def _write_faulty_hardware(target: Target, _: Options) -> None:
     """Write the hardware record of a node, with all its hardware faults."""
-    faults, ends = active_faults(target.state, target.node.name), laid_ends(target.plan, target.state)
-    write_hardware(target.machine, faulty_hardware(target.plan, target.node, faults, ends))
+    faults, cables = active_faults(target.state, target.node.name), laid_cables(target.plan, target.state)
+    write_hardware(target.machine, faulty_hardware(target.plan, target.node, faults, cables))
 
 
-def laid_ends(plan: SitePlan, state: State) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the other end of every cable as it lies now: two that are crossed have each other's."""
-    ends = planned_ends(plan)
+def laid_cables(plan: SitePlan, state: State) -> dict[str, dict[str, Laid]]:
+    """Return where every cable leads to as it lies now: two that are crossed lead to each other's end."""
+    cables = planned_cables(plan)
     for node in plan.nodes:
         crossing = active_faults(state, node.name).get("wrong-cable")
         if crossing is not None:
-            ours, other = _plugs(_wires(plan, state), node.name, crossing)
-            ends[ours], ends[other] = ends[other], ends[ours]
-    return ends
+            (host, nic), (other, port) = _plugs(_wires(plan, state), node.name, crossing)
+            cables[host][nic], cables[other][port] = cables[other][port], cables[host][nic]
+    return cables
 
 
 def faulty_hardware(
-    plan: SitePlan, node: NodePlan, faults: Mapping[str, Options], ends: Ends | None = None
+    plan: SitePlan, node: NodePlan, faults: Mapping[str, Options], cables: Cables | None = None
 ) -> dict[str, Any]:
     """Return the hardware record of a node as its faults, and cables that lie otherwise than planned, leave it."""
-    record = hardware_record(plan, node, ends)
+    record = hardware_record(plan, node, cables)
     for name in sorted(PART_FAULTS.keys() & faults):
         PART_FAULTS[name].change(record, faults[name])
     for name in (name for name in RECORD_CHANGES if name in faults):
@@ -102,14 +102,10 @@ def _set_link(target: Target, port: str, state: str) -> None:
 
 def switch_port(plan: SitePlan, node: str, port: str) -> tuple[str, str]:
     """Return the switch and its port at the other end of a node's port. SimError names the ports that there are."""
-    found = {}
-    for cable in (cable for fabric in plan.fabrics.values() for cable in fabric.cables):
-        for own, other in ((cable.a, cable.b), (cable.b, cable.a)):
-            if own.device == node:
-                found[own.port] = (other.device, other.port)
+    found = planned_cables(plan).get(node, {})
     if port not in found:
         raise SimError(node, f"it has no port {port}", f"ports: {', '.join(sorted(found))}", "name one with --port")
-    return found[port]
+    return found[port].device, found[port].port
 
 
 def _unplug(target: Target, options: Options) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from coldaisle.plan.model import NodePlan, SitePlan
 from sim.image import kubelet
-from sim.measures import Ends, gpu_parts, node_parts, planned_ends
+from sim.measures import Cables, gpu_parts, node_parts, planned_cables
 from sim.network import guest_mtu_bytes, is_guest
 from sim.parts import dimms, gpu_slot, serial_of
 from sim.state import State
@@ -166,11 +166,11 @@ def _service_host(plan: SitePlan, state: State, layers: Sequence[Path]) -> Machi
     )
 
 
-def hardware_record(plan: SitePlan, node: NodePlan, ends: Ends | None = None) -> dict[str, Any]:
+def hardware_record(plan: SitePlan, node: NodePlan, cables: Cables | None = None) -> dict[str, Any]:
     """
     Return what the stand-ins of a node's host report: GPUs, driver, fabric, virtual functions, and the other parts.
 
-    `ends` are those of all cables as they lie; left out, as they are planned.
+    `cables` are all of them as they lie; left out, as they are planned.
     """
     pool = next((pool for pool in plan.pools if pool.name == node.pool), None)
     gpu = pool.gpu if pool else None
@@ -184,7 +184,7 @@ def hardware_record(plan: SitePlan, node: NodePlan, ends: Ends | None = None) ->
         "serial": serial_of(node.name),
         "dimms": dimms(node.name),
         "sriov_totalvfs": {nic.name: VFS_PER_PORT for nic in node.nics if nic.rail is not None},
-        **node_parts(plan, node, planned_ends(plan) if ends is None else ends),
+        **node_parts(node, planned_cables(plan) if cables is None else cables),
     }
 
 

@@ -25,8 +25,19 @@ LINE_SHARE = 0.97
 
 Record = dict[str, Any]
 Options = Mapping[str, Any]
-Ends = Mapping[tuple[str, str], tuple[str, str]]
-"""By node and port, the switch and its port at the other end of the cable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """Where the cable of a port leads to, and the rate of it."""
+
+    device: str
+    port: str
+    gbps: float
+
+
+Cables = Mapping[str, Mapping[str, Laid]]
+"""By device and its port."""
 
 
 def gpu_parts() -> Record:
@@ -40,21 +51,15 @@ def gpu_parts() -> Record:
     }
 
 
-def node_parts(plan: SitePlan, node: NodePlan, ends: Ends) -> Record:
+def node_parts(node: NodePlan, cables: Cables) -> Record:
     """Return what the other parts of a node in order say of themselves."""
-    rates = {
-        end: cable.rate_gbps
-        for fabric in plan.fabrics.values()
-        for cable in fabric.cables
-        for end in (cable.a, cable.b)
-    }
-    own = {end.port: rate for end, rate in rates.items() if end.device == node.name}
+    own = cables.get(node.name, {})
     rails = [nic.name for nic in node.nics if nic.rail is not None and nic.gpu is not None and nic.name in own]
     return {
         "host": node.name,
         "address": node.management_address.split("/")[0],
-        "rails": {name: {"device": f"mlx5_{at}", "gbps": LINE_SHARE * own[name]} for at, name in enumerate(rails)},
-        "neighbours": {port: list(ends[node.name, port]) for port in own if (node.name, port) in ends},
+        "rails": {name: {"device": f"mlx5_{at}", "gbps": LINE_SHARE * own[name].gbps} for at, name in enumerate(rails)},
+        "neighbours": {port: [laid.device, laid.port] for port, laid in own.items()},
         "network": "IB/0/GDRDMA",
         "full_peer_gb_s": PEER_GB_S,
         "all_reduce_gb_s": ALL_REDUCE_GB_S,
@@ -63,10 +68,13 @@ def node_parts(plan: SitePlan, node: NodePlan, ends: Ends) -> Record:
     }
 
 
-def planned_ends(plan: SitePlan) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the other end of every cable of a plan, by its nodes' ends."""
-    cables = [cable for fabric in plan.fabrics.values() for cable in fabric.cables]
-    return {(cable.a.device, cable.a.port): (cable.b.device, cable.b.port) for cable in cables}
+def planned_cables(plan: SitePlan) -> dict[str, dict[str, Laid]]:
+    """Return where every cable of a plan leads to, from both of its ends."""
+    found: dict[str, dict[str, Laid]] = {}
+    for cable in (cable for fabric in plan.fabrics.values() for cable in fabric.cables):
+        for own, other in ((cable.a, cable.b), (cable.b, cable.a)):
+            found.setdefault(own.device, {})[own.port] = Laid(other.device, other.port, cable.rate_gbps)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from sim.image.build import Image, ensure_image
 from sim.kernel_room import Need, require_room
 from sim.light import FILES, install_light
 from sim.machines import Kind, Machine, hardware_record, node_machine
+from sim.measures import planned_cables
 from sim.mounts import mounts_below
 from sim.network import connect, namespaces, remove_namespaces
 from sim.power import PowerSwitch, write_hardware
@@ -96,10 +97,10 @@ def _prepare_machines(plan: SitePlan, wanted: Wanted, state: State, progress: Pr
     if {"light", "container"} & set(kinds.values()):
         image = ensure_image(cache_dir() / "images", DEFAULT_IMAGE, progress)
     found = [node_machine(node, state, _layers(image, kinds[node.name]), kinds[node.name]) for node in plan.nodes]
-    key = state.ssh_key.with_suffix(".pub").read_text()
+    key, cables = state.ssh_key.with_suffix(".pub").read_text(), planned_cables(plan)
     for machine, node in zip(found, plan.nodes, strict=True):
         machine.path.mkdir(exist_ok=True)
-        write_hardware(machine, hardware_record(plan, node))
+        write_hardware(machine, hardware_record(plan, node, cables))
         if machine.kind == "light" and not (machine.path / "upper").exists():
             install_light(machine, key)
         elif machine.kind == "container" and not (machine.path / "upper").exists():
