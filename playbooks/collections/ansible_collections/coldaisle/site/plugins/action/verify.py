@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ansible_collections.coldaisle.site.plugins.action.read import ActionModule as ReadAction
-from ansible_collections.coldaisle.site.plugins.filter.facts import differences
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import different
 from ansible_collections.coldaisle.site.plugins.plugin_utils.options import TELLERS
 
 
@@ -21,6 +21,16 @@ class ActionModule(ReadAction):
         found = self.found(list(planned), params, task_vars)
         if found.get("unreachable"):
             return found
-        differing = differences(planned, found["facts"], found["errors"])
+        differing = _differences(planned, found["facts"], found["errors"])
         told = "; ".join(differing) or f"{len(planned)} facts are as planned"
         return {"changed": False, "failed": bool(differing), "msg": told, **found}
+
+
+def _differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each fact that does not fit the plan or could not be read."""
+    return [
+        f"{name} is {seen[name]}, planned {planned[name]}"
+        if name in seen
+        else f"{name}: {errors.get(name, 'not read')}"
+        for name in different(planned, seen)
+    ]

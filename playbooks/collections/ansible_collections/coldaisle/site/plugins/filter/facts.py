@@ -1,4 +1,4 @@
-"""Filters over facts: which are read on a host, and where planned and seen differ."""
+"""Filters over facts: who tells which of them, and parts of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import EVENT_LOG, IDENTITY, SETTINGS
-from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS, different
+from ansible_collections.coldaisle.site.plugins.module_utils.facts import HOST_KINDS
 
 BMC_FACTS = frozenset(
     {"power", "power_policy", "boot_order", "power_limit_w", "firmware", "event_destination"}
@@ -51,16 +51,6 @@ def but_kind(facts: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if _kind(name) != kind}
 
 
-def differences(planned: Mapping[str, Any], seen: Mapping[str, Any], errors: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each fact that does not fit the plan or could not be read."""
-    return [
-        f"{name} is {seen[name]}, planned {planned[name]}"
-        if name in seen
-        else f"{name}: {errors.get(name, 'not read')}"
-        for name in different(planned, seen)
-    ]
-
-
 def with_contents(files: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     Return files with their contents: one that has `content_file` gets the text of that file of the deploy host.
@@ -89,9 +79,7 @@ class FilterModule:
         """Return the filters by their names."""
         return {
             "host_facts": host_facts,
-            "bmc_facts": bmc_facts,
             "node_facts": node_facts,
-            "differences": differences,
             "only": only,
             "of_kind": of_kind,
             "but_kind": but_kind,
