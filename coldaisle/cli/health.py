@@ -63,7 +63,6 @@ def health(  # noqa: PLR0913 - options of a command
     """
     from coldaisle.cli.health_files import BusyError, alone, load, save  # noqa: PLC0415 - keeps the start light
     from coldaisle.cli.health_print import exit_code, show  # noqa: PLC0415
-    from coldaisle.cli.playbook import PlaybookError  # noqa: PLC0415
     from coldaisle.health.state import StateError  # noqa: PLC0415
 
     hands, policy = _opened(site)
@@ -80,7 +79,7 @@ def health(  # noqa: PLR0913 - options of a command
                     raise typer.Exit(exit_code(found))
                 time.sleep(every)
                 kept, clock = _in_step(kept)
-    except (BusyError, PlaybookError, StateError) as error:
+    except (BusyError, StateError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(ExitCode.INVALID if isinstance(error, StateError) else ExitCode.COULD_NOT_TELL) from None
 

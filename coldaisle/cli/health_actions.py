@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.cli.health_files import add_ticket
-from coldaisle.cli.playbook import PlaybookError, run_on_hosts
+from coldaisle.cli.playbook import PlaybookError, run_on_host
 from coldaisle.health.tickets import ticket_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Hands:
 
     def _play(self, playbook: str, node: str, variables: dict[str, Any]) -> Outcome:
         try:
-            result = run_on_hosts(self.plan, playbook, [node], variables)[node]
+            result = run_on_host(self.plan, playbook, node, variables)
         except PlaybookError as error:
             return False, str(error)
         return not result.error, result.error

@@ -1,4 +1,4 @@
-"""Reads every node's host and BMC in one task each, and makes readings of what they tell."""
+"""Asks every node's host and BMC, and makes readings of what they tell."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.health_files import Kept
-from coldaisle.cli.playbook import HostResult, run_on_hosts
+from coldaisle.cli.host_facts import read_facts
 from coldaisle.health.readings import Cursors, Read, Wanted, read_node
 from coldaisle.spec.journal import UNTOUCHED
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import SitePlan
+    from components.provider.reading import Reading
 
 
 def wanted_of(plan: SitePlan, nodes: frozenset[str], *, bmc_log: bool) -> dict[str, Wanted]:
@@ -26,27 +27,16 @@ def wanted_of(plan: SitePlan, nodes: frozenset[str], *, bmc_log: bool) -> dict[s
 
 
 def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept, clock: Callable[[], float]) -> dict[str, Read]:
-    """
-    Return the reading of each node that told anything, or why it did not.
-
-    Raises:
-        PlaybookError: Ansible could not be run.
-    """
-    facts = {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()}
+    """Return the reading of each node, with what it did not tell, and why."""
     at = clock()
-    told = run_on_hosts(plan, "health_read", wanted, {"health_facts": facts}) if wanted else {}
+    told = read_facts(plan, {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()})
     asked = (at, clock())
-    return {name: _read(wanted[name], result, asked, kept) for name, result in told.items()}
+    return {name: _read(it, told[name], asked, kept) for name, it in wanted.items()}
 
 
-def _read(wanted: Wanted, result: HostResult, asked: tuple[float, float], kept: Kept) -> Read:
-    """Return a node's reading; one that does not answer may still have a BMC that did."""
-    before = kept.cursors.get(wanted.node, Cursors())
-    body = result.results[-1] if result.results else {}
-    facts, errors = dict(body.get("facts", {})), dict(body.get("errors", {}))
-    if result.error:
-        errors |= {name: result.error for name in wanted.facts(before) if name not in {*facts, *errors}}
-    return read_node(wanted, (facts, errors), asked, before, kept.state.parts.get(wanted.node, {}))
+def _read(wanted: Wanted, told: Reading, asked: tuple[float, float], kept: Kept) -> Read:
+    before, parts = kept.cursors.get(wanted.node, Cursors()), kept.state.parts.get(wanted.node, {})
+    return read_node(wanted, (told.facts, told.errors), asked, before, parts)
 
 
 def in_maintenance(plan: SitePlan) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coldaisle.cli.playbook import PlaybookError, run_on_hosts
+from coldaisle.cli.playbook import PlaybookError, run_on_host
 from coldaisle.life.journal import LifeError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def run_playbook(known: Opened, name: str, variables: dict[str, Any]) -> list[Ma
     """
     node = known.node.name
     try:
-        found = run_on_hosts(known.plan, name, [node], variables, touch=[node])[node]
+        found = run_on_host(known.plan, name, node, variables, touch=True)
     except PlaybookError as error:
         raise LifeError(str(error)) from error
     if found.error:

@@ -1,4 +1,4 @@
-"""Runs a playbook for a command, and gives what each host told: one process, one document of results."""
+"""Runs a playbook on one host for a command, and gives what it told: one process, one document of results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from coldaisle.paths import packaged, state_dir
 if TYPE_CHECKING:
     from coldaisle.plan.model import SitePlan
 
-FORKS = 32
 LAST_CHARACTERS = 2000
 KNOWN_HOSTS = re.compile(r"UserKnownHostsFile=(\S+)")
 
@@ -38,25 +37,24 @@ class HostResult:
     error: str = ""
 
 
-def run_on_hosts(
-    plan: SitePlan, name: str, hosts: Iterable[str], variables: Mapping[str, Any], touch: Collection[str] = ()
-) -> dict[str, HostResult]:
+def run_on_host(
+    plan: SitePlan, name: str, host: str, variables: Mapping[str, Any], *, touch: bool = False
+) -> HostResult:
     """
-    Run a playbook on some hosts of a site, and return what each of them told.
+    Run a playbook on a host of a site, and return what it told.
 
-    `touch` names those that plays leave alone otherwise: in maintenance, say.
+    `touch` says that it shall be touched where plays leave it alone otherwise: in maintenance, say.
 
     Raises:
         PlaybookError: Ansible could not be started, or gave no results.
     """
-    wanted = sorted(hosts)
     with tempfile.TemporaryDirectory(prefix="coldaisle-") as folder:
-        inventory, given = _inventory(plan, Path(folder), touch), Path(folder) / "variables.json"
+        hosts, extra = _inventory(plan, Path(folder), [host] if touch else []), Path(folder) / "variables.json"
         # Nobody else's settings: the same run wherever it is started.
         (settings := Path(folder) / "ansible.cfg").touch()
-        given.write_text(json.dumps(dict(variables)), encoding="utf-8")
-        command = ["ansible-playbook", "-i", str(inventory), "--limit", ",".join(wanted), "--extra-vars", f"@{given}"]
-        command += ["--forks", str(FORKS), str(packaged("playbooks") / f"{name}.yml")]
+        extra.write_text(json.dumps(dict(variables)), encoding="utf-8")
+        command = ["ansible-playbook", "-i", str(hosts), "--limit", host, "--extra-vars", f"@{extra}"]
+        command += [str(packaged("playbooks") / f"{name}.yml")]
         try:
             done = subprocess.run(
                 command, env=_environment(plan, settings), capture_output=True, text=True, check=False
@@ -68,7 +66,7 @@ def run_on_hosts(
     except ValueError:
         said = (done.stderr or done.stdout).strip()[-LAST_CHARACTERS:]
         raise PlaybookError(f"ansible-playbook {name} ended with {done.returncode}: {said}") from None
-    return {host: _of_host(document, host) for host in wanted}
+    return _of_host(document, host)
 
 
 def _inventory(plan: SitePlan, folder: Path, touch: Collection[str]) -> Path:

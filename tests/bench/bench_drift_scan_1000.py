@@ -12,11 +12,10 @@ from __future__ import annotations
 import json
 import os
 
-from sim.errors import SimError
 from tests.bench import halls
 from tests.bench.halls import Spent
 from tests.bench.meter import NotMeasuredError
-from tests.hall_sites import Hall, hall
+from tests.hall_sites import Hall
 
 HOSTS = int(os.environ.get("COLDAISLE_BENCH_SCAN", "1000"))
 
@@ -24,14 +23,8 @@ HOSTS = int(os.environ.get("COLDAISLE_BENCH_SCAN", "1000"))
 def figures() -> dict[str, float]:
     """Return seconds and CPU seconds of a scan, and of a scan of the BMCs alone."""
     name = f"drift_scan_{HOSTS}"
-    try:
-        with hall(HOSTS) as found:
-            found.plays("prepare")
-            halls.plays(found, "apply", "bmc")
-            halls.booted(found)
-            bmcs, whole = _scan(found, "bmc"), _scan(found, "bmc", "os", "gpu", "verify")
-    except SimError as error:
-        raise NotMeasuredError(str(error)) from error
+    with halls.turned_on(HOSTS) as found:
+        bmcs, whole = _scan(found, "bmc"), _scan(found, "bmc", "os", "gpu", "verify")
     return {
         f"{name}_s": whole.wall_s,
         f"{name}_deploy_cpu_s": whole.deploy_cpu_s,

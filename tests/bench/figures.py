@@ -125,7 +125,7 @@ def registry() -> dict[str, Callable[[], Figures]]:
     return FIGURES | ladder.FIGURES | more
 
 
-ONLY_BY_NAME = frozenset({"drift_scan_1000", "ladder_1000", "ladder_4500", "ladder_sweep"})
+ONLY_BY_NAME = frozenset({"drift_scan_1000", "health_1000", "ladder_1000", "ladder_4500", "ladder_sweep"})
 """Figures that take hours, or gigabytes of memory: a run of all figures leaves them out."""
 
 

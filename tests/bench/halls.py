@@ -14,8 +14,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -118,6 +118,19 @@ def applied() -> Hall:
     if not (found.folder / "outputs.json").exists():
         plays(found, "apply")
     return found
+
+
+@contextmanager
+def turned_on(hosts: int) -> Iterator[Hall]:
+    """Have a hall whose hosts are on and not set up; one that cannot be started is not measured."""
+    try:
+        with hall(hosts) as found:
+            found.plays("prepare")
+            plays(found, "apply", "bmc")
+            booted(found)
+            yield found
+    except SimError as error:
+        raise NotMeasuredError(str(error)) from error
 
 
 def booted(found: Hall) -> Spent:

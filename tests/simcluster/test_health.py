@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.drain import MAINTE
 from typer.testing import CliRunner
 
 from coldaisle.cli.app import build_app
-from coldaisle.cli.playbook import HostResult, run_on_hosts
+from coldaisle.cli.playbook import HostResult, run_on_host
 from coldaisle.health.conditions import rfc3339
+from components.provider.reading import Reading
 from sim.hall.spec import sections
 from tests.simcluster.live_cluster import CLUSTER, wait
 
@@ -46,31 +47,30 @@ class Played:
         self.bad: dict[str, str] = {}
         self.silent: set[str] = set()
 
-    def tell(self, _plan: object, _playbook: str, hosts: Iterable[str], _given: object) -> dict[str, HostResult]:
+    def tell(self, _plan: object, wanted: Mapping[str, Collection[str]]) -> dict[str, Reading]:
         """Return what hosts tell of their kernel and GPUs."""
-        return {host: self._told(host) for host in hosts}
+        return {host: self._told(host, names) for host, names in wanted.items()}
 
-    def _told(self, host: str) -> HostResult:
+    def _told(self, host: str, names: Collection[str]) -> Reading:
         if host in self.silent:
-            return HostResult(error="it does not answer")
+            return Reading(errors=dict.fromkeys(names, "it does not answer"))
         name = self.bad.get(host)
         counted = f"<ecc_errors><volatile><{name}>2</{name}></volatile></ecc_errors>" if name else ""
         gpus = "".join(f'<gpu id="00000000:{slot}:00.0">{counted if slot == "43" else ""}</gpu>' for slot in GPUS)
         log = {"lines": [], "cursor": "s=1", "now": time.time(), "cut": False}
-        facts = {"kernel_log": json.dumps(log), "gpu_report": f"<nvidia_smi_log>{gpus}</nvidia_smi_log>"}
-        return HostResult(({"facts": facts, "errors": {}},))
+        return Reading({"kernel_log": json.dumps(log), "gpu_report": f"<nvidia_smi_log>{gpus}</nvidia_smi_log>"})
 
 
 def reset_or_run(
     plan: Any,  # noqa: ANN401 - handed on
     playbook: str,
-    hosts: Iterable[str],
+    host: str,
     given: Mapping[str, Any],
-) -> dict[str, HostResult]:
+) -> HostResult:
     """Run what talks to the cluster; a GPU that is not there is reset by saying so."""
     if playbook == "gpu_reset":
-        return {host: HostResult() for host in hosts}
-    return run_on_hosts(plan, playbook, hosts, {**given, "drain_timeout_s": 60})
+        return HostResult()
+    return run_on_host(plan, playbook, host, {**given, "drain_timeout_s": 60})
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def hosts(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]
     hearts = threading.Thread(target=beat, args=(cluster, stop))
     hearts.start()
     played = Played()
-    monkeypatch.setattr("coldaisle.cli.health_collect.run_on_hosts", played.tell)
-    monkeypatch.setattr("coldaisle.cli.health_actions.run_on_hosts", reset_or_run)
+    monkeypatch.setattr("coldaisle.cli.health_collect.read_facts", played.tell)
+    monkeypatch.setattr("coldaisle.cli.health_actions.run_on_host", reset_or_run)
     wait(lambda: all("Ready" in shown(cluster, name) for name in (OUT, HELD)))
     yield played
     stop.set()

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from coldaisle.spec.problem import Problem
 
 AT_ONCE = 32
-"""Devices that are asked at the same time: as many as plays work on (coldaisle.cli.playbook)."""
+"""Devices that are asked at the same time."""
 
 
 def _reference(text: str) -> str:

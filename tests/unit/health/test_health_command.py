@@ -98,8 +98,8 @@ def test_a_full_disk_loses_no_ticket(tmp_path: Path) -> None:
 
 def test_a_node_whose_pods_do_not_go_is_not_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without a cluster there is nobody to ask; with one, pods are evicted or nothing is done."""
-    refused = {NODE: HostResult(error="a disruption budget allows none")}
-    monkeypatch.setattr("coldaisle.cli.health_actions.run_on_hosts", lambda *_asked: refused)
+    refused = HostResult(error="a disruption budget allows none")
+    monkeypatch.setattr("coldaisle.cli.health_actions.run_on_host", lambda *_asked: refused)
     hands = Hands(plan(10), topology(10), HealthSpec(), tmp_path)
     drain = Step(NODE, "drain", GPU, "xid 79")
     assert hands.do(drain, at_its_ticket().state, 0.0) == (True, "the site has no cluster")

@@ -1,0 +1,35 @@
+"""Facts of hosts and of their BMCs, read as drift reads them: by the provider's reader (ADR 0020)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from coldaisle.inventories import given, load
+from coldaisle.paths import state_dir
+from coldaisle.render.ansible import inventory
+
+if TYPE_CHECKING:
+    from coldaisle.plan.model import SitePlan
+    from components.provider.reading import Reading
+
+
+def read_facts(plan: SitePlan, wanted: Mapping[str, Collection[str]]) -> dict[str, Reading]:
+    """Return what each host told of the facts that are wanted of it, and why it did not tell the others."""
+    from components.provider.reading import Reader, Reading  # noqa: PLC0415 - most commands ask no host
+    from components.provider.site import Site  # noqa: PLC0415
+
+    own = given()
+    site = Site(plan.name, load(own) if own else inventory(plan), state_dir(plan.name))
+
+    async def read() -> dict[str, Reading]:
+        known = {host: frozenset(names) for host, names in wanted.items() if site.has(host)}
+        return await Reader(asyncio.Event()).read(site, known) if known else {}
+
+    unknown = {
+        host: Reading(errors=dict.fromkeys(names, "the inventory has no such host"))
+        for host, names in wanted.items()
+        if not site.has(host)
+    }
+    return asyncio.run(read()) | unknown
