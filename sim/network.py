@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from coldaisle.plan.model import CablePlan, End, FabricPlan, NicPlan, NodePlan, SitePlan
@@ -66,6 +68,9 @@ class Tap:
     name: str
     bridge: str
     mtu_bytes: int
+
+
+Owned = TypeVar("Owned", Port, Tap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,20 +230,31 @@ def connect(prefix: str, wanted: Wiring) -> int:
     `prefix` starts the name of every namespace. Addresses are set on old ports too, since a plan may have moved them.
     """
     present = namespaces(prefix)
-    for device in wanted.devices:
-        if f"{prefix}{device}" not in present:
-            run([_ip(), "netns", "add", f"{prefix}{device}"])
-    ports = {device: _ports(prefix, device) for device in (ROOT, *wanted.devices)}
+    new = frozenset(device for device in wanted.devices if f"{prefix}{device}" not in present)
+    _batch([f"netns add {prefix}{device}" for device in wanted.devices if device in new])
+    ports = {device: frozenset() if device in new else _ports(prefix, device) for device in (ROOT, *wanted.devices)}
     _batch(_bridge_commands(prefix, wanted, ports))
     links = [link for link in wanted.links if link.a.name not in ports[link.a.device]]
     taps = [tap for tap in wanted.taps if tap.name not in ports[tap.device]]
     _batch([_link_command(prefix, link) for link in links])
+    made, ends, own_taps = _ends(links), _ends(wanted.links), by_device(taps)
     for device in (ROOT, *wanted.devices):
-        where = f"{prefix}{device}" if device else None
-        _batch(_port_commands(device, links, taps), namespace=where)
-        _batch(_address_commands(device, wanted.links), namespace=where)
+        commands = _port_commands(device, made[device], own_taps[device]) + _address_commands(ends[device])
+        _batch(commands, namespace=f"{prefix}{device}" if device else None)
     _batch([f"route replace {network} via {hop}" for _, network, hop in wanted.routes])
     return len(links) + len(taps)
+
+
+def _ends(links: Iterable[Link]) -> defaultdict[str, list[Port]]:
+    return by_device(end for link in links for end in (link.a, link.b))
+
+
+def by_device(owned: Iterable[Owned]) -> defaultdict[str, list[Owned]]:
+    """Return ports or taps by their device, in their order."""
+    found: defaultdict[str, list[Owned]] = defaultdict(list)
+    for each in owned:
+        found[each.device].append(each)
+    return found
 
 
 def _ip() -> str:
@@ -289,23 +305,20 @@ def _link_command(prefix: str, link: Link) -> str:
     return f"link add {a} {mtu}{macs[0]} type veth peer {b} {mtu}{macs[1]}"
 
 
-def _port_commands(device: str, links: Sequence[Link], taps: Sequence[Tap]) -> list[str]:
+def _port_commands(device: str, ends: Sequence[Port], taps: Sequence[Tap]) -> list[str]:
     """Return what a device's new ports need: a bridge, and to be up."""
-    ends = [end for link in links for end in (link.a, link.b) if end.device == device]
-    own_taps = [tap for tap in taps if tap.device == device]
-    commands = [f"tuntap add dev {tap.name} mode tap" for tap in own_taps]
-    commands += [f"link set {tap.name} mtu {tap.mtu_bytes} master {tap.bridge} up" for tap in own_taps]
+    commands = [f"tuntap add dev {tap.name} mode tap" for tap in taps]
+    commands += [f"link set {tap.name} mtu {tap.mtu_bytes} master {tap.bridge} up" for tap in taps]
     commands += [f"link set {end.name} master {end.bridge}" for end in ends if end.bridge]
     quiet = [end.name for end in ends if end.bridge and not end.multicast]
     commands += [f"link set {name} type bridge_slave mcast_flood off" for name in quiet]
-    bridges = dict.fromkeys([*(end.bridge for end in ends if end.bridge), *(tap.bridge for tap in own_taps)])
+    bridges = dict.fromkeys([*(end.bridge for end in ends if end.bridge), *(tap.bridge for tap in taps)])
     commands += [f"link set {name} up" for name in (*bridges, *(end.name for end in ends))]
     return commands + (["link set lo up"] if device and ends else [])
 
 
-def _address_commands(device: str, links: Sequence[Link]) -> list[str]:
+def _address_commands(ends: Sequence[Port]) -> list[str]:
     """Return the commands that give a device's ports their addresses; they change nothing where all is right."""
-    ends = (end for link in links for end in (link.a, link.b) if end.device == device)
     return [f"address replace {address} dev {end.name}" for end in ends for address in end.addresses]
 
 

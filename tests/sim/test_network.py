@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coldaisle.plan.model import SitePlan
-from sim.network import INTERFACE_CHARS, ROOT, _link_command, _port_commands, wiring
+from sim.network import INTERFACE_CHARS, ROOT, _link_command, _port_commands, by_device, wiring
 
 
 def test_every_cable_of_the_plan_is_a_link_or_a_bmc(plan: SitePlan) -> None:
@@ -56,4 +56,5 @@ def test_link_commands_put_each_end_into_its_namespace(plan: SitePlan) -> None:
 def test_a_second_call_brings_nothing_up(plan: SitePlan) -> None:
     """Without new links nothing is touched, so a cable that a fault has cut stays cut."""
     assert _port_commands("leaf01", [], []) == []
-    assert "link set swp1 up" in _port_commands("leaf01", wiring(plan).links, [])
+    ends = by_device(end for link in wiring(plan).links for end in (link.a, link.b))
+    assert "link set swp1 up" in _port_commands("leaf01", ends["leaf01"], [])
