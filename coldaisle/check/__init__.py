@@ -1,6 +1,6 @@
 """Named checks of a plan, none skipped, each returning what it finds."""
 
 from coldaisle.check.finding import Finding
-from coldaisle.check.site import CheckedSite, check_site, collector_paused, open_site, strict
+from coldaisle.check.site import CheckedSite, check_site, open_site, strict
 
-__all__ = ["CheckedSite", "Finding", "check_site", "collector_paused", "open_site", "strict"]
+__all__ = ["CheckedSite", "Finding", "check_site", "open_site", "strict"]

@@ -160,7 +160,7 @@ def holds(site: Site, *, as_json: AsJson = False) -> None:
 
 
 def _plan(site: str) -> SitePlan:
-    from coldaisle.check import collector_paused  # noqa: PLC0415
+    from coldaisle.collector import collector_paused  # noqa: PLC0415
     from coldaisle.plan import plan_site  # noqa: PLC0415
     from coldaisle.spec import load_site, site_folder  # noqa: PLC0415
 

@@ -85,8 +85,8 @@ def health(  # noqa: PLR0913 - options of a command
 
 
 def _opened(site: str) -> tuple[Hands, Policy]:
-    from coldaisle.check import collector_paused  # noqa: PLC0415
     from coldaisle.cli.health_actions import Hands  # noqa: PLC0415
+    from coldaisle.collector import collector_paused  # noqa: PLC0415
     from coldaisle.health.policy import policy_of  # noqa: PLC0415
     from coldaisle.health.topology import topology_of  # noqa: PLC0415
     from coldaisle.paths import state_dir  # noqa: PLC0415

@@ -50,7 +50,7 @@ def cabling(site: Site, *, seen: Seen, device: Device = None, as_json: AsJson = 
 
     Example: coldaisle verify cabling h100-pod --seen leaf01.json --seen subnet.txt
     """
-    from coldaisle.check import collector_paused  # noqa: PLC0415 - keeps the start of other commands light
+    from coldaisle.collector import collector_paused  # noqa: PLC0415 - keeps the start of other commands light
     from coldaisle.plan import plan_site  # noqa: PLC0415
     from coldaisle.spec import load_site, site_folder  # noqa: PLC0415
     from coldaisle.verify import compare, wanted  # noqa: PLC0415

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coldaisle.check import CheckedSite, collector_paused
+from coldaisle.check import CheckedSite
+from coldaisle.collector import collector_paused
 from coldaisle.proposal.floor import Floor
 from coldaisle.proposal.limits import fits, limits, model_of, unsure
 from coldaisle.proposal.patterns import Rules

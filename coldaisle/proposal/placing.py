@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from coldaisle.check import CheckedSite, Finding, check_site, collector_paused
+from coldaisle.check import CheckedSite, Finding, check_site
+from coldaisle.collector import collector_paused
 from coldaisle.plan import plan_site
 from coldaisle.plan.fabric import plan_switches
 from coldaisle.plan.model import FabricPlan

@@ -14,7 +14,7 @@ from tests.bench.meter import NotMeasuredError
 IN_PROCESS = """
 import json, sys, time
 from pathlib import Path
-from coldaisle.check import collector_paused
+from coldaisle.collector import collector_paused
 from coldaisle.check.climate import CLIMATE_CHECKS
 from coldaisle.check.cooling import COOLING_CHECKS
 from coldaisle.check.power import POWER_CHECKS
