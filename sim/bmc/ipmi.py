@@ -8,10 +8,13 @@ at the BMC's address forwards to it. The front is also where an answer is late o
 from __future__ import annotations
 
 import asyncio
+import socket
 import uuid
+from contextlib import suppress
 from typing import Any, cast
 
 from pyghmi.ipmi.bmc import Bmc
+from pyghmi.ipmi.private import session as pyghmi_session
 
 from sim.bmc.board import DISK, NETWORK, POLICIES, Board, Enabled
 from sim.bmc.ipmi_users import BoardSession, user_command
@@ -33,6 +36,20 @@ VALID, PERSISTENT = 0x80, 0x40
 
 BOOT_FLAGS = 5
 """Parameter number of the boot flags."""
+
+
+def _send(ours: socket.socket, packet: bytes, address: Any) -> None:  # noqa: ANN401 - pyghmi's address
+    """
+    Send as pyghmi does, and leave the socket as it is.
+
+    pyghmi itself makes it block. Its reading thread, which may be about to look there, then waits for this one BMC, and
+    is deaf for all others of the process until somebody asks it again: one answer in 20,000.
+    """
+    with suppress(OSError):  # whoever misses it asks again
+        ours.sendto(packet, address)
+
+
+pyghmi_session._io_sendto = _send  # noqa: SLF001 - it has no setting for it
 
 
 class BoardIpmi(Bmc):  # type: ignore[misc]  # pyghmi has no types

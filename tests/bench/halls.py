@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -31,6 +31,8 @@ HOSTS = int(os.environ.get("COLDAISLE_BENCH_HOSTS", "128"))
 BMCS = int(os.environ.get("COLDAISLE_BENCH_BMCS", "256"))
 PLAYBOOKS = ("bmc", "os", "gpu", "verify")
 """What brings a light host up, in the order of the plan's plays."""
+
+SHOWN_CHARACTERS = 600
 
 _numbers = count()
 
@@ -49,15 +51,23 @@ class Spent:
         """CPU seconds of the deploy host and of the hosts; the BMCs are programs only here."""
         return self.deploy_cpu_s + self.hosts_cpu_s
 
+    def __add__(self, other: Spent) -> Spent:
+        """Return what this and another one took together."""
+        mine, others = astuple(self), astuple(other)
+        return Spent(*(one + another for one, another in zip(mine, others, strict=True)))
 
-def spent(found: Hall, command: Sequence[str]) -> tuple[Spent, str]:
+
+NOTHING = Spent(0.0, 0.0, 0.0, 0.0)
+
+
+def spent(found: Hall, command: Sequence[str], allowed: Sequence[int] = (0,)) -> tuple[Spent, str]:
     """
     Run a command on the deploy host of a hall, and return what it took and what it printed.
 
     It begins without open connections, as a first command does, and none of its own is left.
 
     Raises:
-        NotMeasuredError: it failed.
+        NotMeasuredError: it ended with a status that is not `allowed`.
     """
     groups, name = ProcessGroups(found.state.site), f"bench-{next(_numbers)}"
     before, started = _cpu_s(groups), time.monotonic()
@@ -72,7 +82,7 @@ def spent(found: Hall, command: Sequence[str]) -> tuple[Spent, str]:
     )
     wall, deploy, after = time.monotonic() - started, groups.cpu_s(name), _cpu_s(groups)
     groups.stop(name, grace_s=0)
-    if done.returncode:
+    if done.returncode not in allowed:
         tail = " / ".join((done.stdout + done.stderr).strip().splitlines()[-6:])
         raise NotMeasuredError(f"`{' '.join(command[:4])}` exited {done.returncode}: {tail}")
     if deploy is None:
@@ -139,15 +149,22 @@ def booted(found: Hall) -> Spent:
     return spent(found, [sys.executable, "-m", "tests.bench.answering", *addresses])[0]
 
 
-def plays(found: Hall, verb: str, *arguments: str) -> Spent:
+def plays(found: Hall, verb: str, *arguments: str, tries: int = 1) -> Spent:
     """
     Run plays of a hall by the provider's own path (tests.hall_plays), and return what that took.
 
+    With more `tries` they are run again where there was trouble, as by a second `up`; why is told on standard error.
+
     Raises:
-        NotMeasuredError: there was trouble, or a difference.
+        NotMeasuredError: there was trouble, or a difference, in the last one, too.
     """
-    taken, told = spent(found, found.plays_command(verb, *arguments))
-    said = json.loads(told.splitlines()[-1])
-    if said.get("reasons") or said.get("changes"):
-        raise NotMeasuredError(f"the plays did not end well: {str(said)[:300]}")
-    return taken
+    taken, trouble = NOTHING, ""
+    for _ in range(tries):
+        once, told = spent(found, found.plays_command(verb, *arguments))
+        taken += once
+        said = json.loads(told.splitlines()[-1])
+        if not (said.get("reasons") or said.get("changes")):
+            return taken
+        trouble = f"the plays {' '.join(arguments)} did not end well: {str(said)[:SHOWN_CHARACTERS]}"
+        sys.stderr.write(f"{trouble}\n")
+    raise NotMeasuredError(trouble)

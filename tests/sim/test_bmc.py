@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_redfish import RedfishBmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_settle import settle_bmc
+from pyghmi.ipmi.private import session as pyghmi_session
 from werkzeug.serving import make_server
 
 from coldaisle.plan.model import SitePlan
@@ -295,3 +297,13 @@ def test_a_bmc_shows_the_parts_of_its_machine(url: str, board: Board) -> None:
     assert found["system"][0]["SerialNumber"] == "CH1"
     assert [(part["Id"], part["SerialNumber"]) for part in found["gpus"]] == [("GPU_SXM_1", "G1")]
     assert [(part["Id"], part["SerialNumber"]) for part in found["memory"]] == [("DIMM_A1", "D1")]
+
+
+def test_an_answer_leaves_its_socket_to_the_thread_that_reads() -> None:
+    """A socket that blocks while it is read keeps that thread, and every other BMC of the process is silent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours, socket.socket(type=socket.SOCK_DGRAM) as theirs:
+        theirs.bind(("127.0.0.1", 0))
+        ours.setblocking(False)
+        pyghmi_session._io_sendto(ours, b"answer", theirs.getsockname())  # noqa: SLF001 - what pyghmi's server calls
+        assert theirs.recv(10) == b"answer"
+        assert not ours.getblocking()
