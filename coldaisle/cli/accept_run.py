@@ -19,14 +19,13 @@ from coldaisle.acceptance import Step
 from coldaisle.acceptance.wire import role_variables
 from coldaisle.cli.accept_judge import Done, Judging, kept
 from coldaisle.cli.exit_codes import ExitCode
-from coldaisle.cli.playbook import environment
+from coldaisle.cli.playbook import environment, inventory_of
 from coldaisle.evidence import EvidenceError, Store, open_store
-from coldaisle.inventories import Inventory, given, load, part_of
+from coldaisle.inventories import Inventory, given, part_of
 from coldaisle.openssh import write_config
 from coldaisle.pace import shares, write_settings
 from coldaisle.paths import packaged
 from coldaisle.plan.model import SitePlan
-from coldaisle.render.ansible import inventory
 from coldaisle.spec import site_folder
 from coldaisle.spec.sections import SiteSpec
 
@@ -73,7 +72,7 @@ def run_playbook(site: str, plan: SitePlan, steps: Sequence[Step], folder: Path)
     hosts = tuple(dict.fromkeys(host for step in steps for host in step.hosts))
     # Tests between hosts go round by round over all of them.
     parts = [hosts] if any(step.round for step in steps) else shares(hosts)
-    whole = _whole(plan, hosts) if len(parts) > 1 else {}
+    whole = inventory_of(plan, hosts) if len(parts) > 1 else {}
     forks = FORKS // min(RUNS_AT_ONCE, len(parts))
     settings = _settings(hosts, folder)
     runs = []
@@ -85,12 +84,6 @@ def run_playbook(site: str, plan: SitePlan, steps: Sequence[Step], folder: Path)
         write_settings(config := place / "ansible.cfg", len(part))
         runs.append((_command(own, forks, part, mine, place), settings | {"ANSIBLE_CONFIG": str(config)}))
     return asyncio.run(_all(runs))
-
-
-def _whole(plan: SitePlan, hosts: Sequence[str]) -> Inventory:
-    """Return the whole inventory: what the environment names (a hall's), else what the plan says."""
-    own = given()
-    return load(own) if own else inventory(plan, touch=hosts)
 
 
 def _part(whole: Inventory, hosts: Sequence[str], place: Path) -> Path:

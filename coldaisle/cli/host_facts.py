@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from coldaisle.inventories import given, load
+from coldaisle.cli.playbook import inventory_of
 from coldaisle.paths import state_dir
-from coldaisle.render.ansible import inventory
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import SitePlan
@@ -20,8 +19,7 @@ def read_facts(plan: SitePlan, wanted: Mapping[str, Collection[str]]) -> dict[st
     from components.provider.reading import Reader, Reading  # noqa: PLC0415 - most commands ask no host
     from components.provider.site import Site  # noqa: PLC0415
 
-    own = given()
-    site = Site(plan.name, load(own) if own else inventory(plan), state_dir(plan.name))
+    site = Site(plan.name, inventory_of(plan), state_dir(plan.name))
 
     async def read() -> dict[str, Reading]:
         known = {host: frozenset(names) for host, names in wanted.items() if site.has(host)}

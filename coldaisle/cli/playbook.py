@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from coldaisle.inventories import given, load
+from coldaisle.inventories import Inventory, given, load
 from coldaisle.paths import packaged, state_dir
 
 if TYPE_CHECKING:
@@ -73,11 +73,18 @@ def _inventory(plan: SitePlan, folder: Path, touch: Collection[str]) -> Path:
     """Return the inventory: what the environment names (a hall's), else what the plan says."""
     if own := given():
         return own
+    file = folder / "inventory.yaml"
+    file.write_text(yaml.safe_dump(inventory_of(plan, touch)), encoding="utf-8")
+    return file
+
+
+def inventory_of(plan: SitePlan, touch: Collection[str] = ()) -> Inventory:
+    """Return the inventory that commands work with: what the environment names (a hall's), else what the plan says."""
+    if own := given():
+        return load(own)
     from coldaisle.render.ansible import inventory  # noqa: PLC0415 - plans variables of all roles
 
-    file = folder / "inventory.yaml"
-    file.write_text(yaml.safe_dump(inventory(plan, touch=touch)), encoding="utf-8")
-    return file
+    return inventory(plan, touch=touch)
 
 
 def _environment(plan: SitePlan, settings: Path) -> dict[str, str]:

@@ -111,11 +111,8 @@ def playbooks(found: Hall, *options: str, names: Sequence[str] = PLAYBOOKS) -> l
 @cache
 def shared() -> Hall:
     """Return the hall of light hosts that the figures of one run share; it is removed when the run ends."""
-    try:
-        stack = ExitStack()
-        found = stack.enter_context(hall(HOSTS))
-    except SimError as error:
-        raise NotMeasuredError(str(error)) from error
+    stack = ExitStack()
+    found = stack.enter_context(up(HOSTS))
     atexit.register(stack.close)
     found.plays("prepare")
     return found
@@ -131,16 +128,23 @@ def applied() -> Hall:
 
 
 @contextmanager
-def turned_on(hosts: int) -> Iterator[Hall]:
-    """Have a hall whose hosts are on and not set up; one that cannot be started is not measured."""
+def up(hosts: int) -> Iterator[Hall]:
+    """Have a hall up; one that cannot be started is not measured."""
     try:
         with hall(hosts) as found:
-            found.plays("prepare")
-            plays(found, "apply", "bmc")
-            booted(found)
             yield found
     except SimError as error:
         raise NotMeasuredError(str(error)) from error
+
+
+@contextmanager
+def turned_on(hosts: int) -> Iterator[Hall]:
+    """Have a hall whose hosts are on and not set up."""
+    with up(hosts) as found:
+        found.plays("prepare")
+        plays(found, "apply", "bmc")
+        booted(found)
+        yield found
 
 
 def booted(found: Hall) -> Spent:

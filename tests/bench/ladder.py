@@ -16,18 +16,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+from coldaisle.cli.exit_codes import ExitCode
 from components.play import DEFAULT_FORKS
-from sim.errors import SimError
 from sim.hall import site as hall_site
 from tests.bench import halls
 from tests.bench.meter import ROOT, NotMeasuredError
-from tests.hall_sites import Hall, hall
+from tests.hall_sites import Hall
 
 RUNGS = (100, 1_000, 4_500)
 SWEPT_HOSTS = int(os.environ.get("COLDAISLE_BENCH_LADDER", "100"))
@@ -54,7 +53,7 @@ ACCEPT = (
 )
 """The command, with another concurrency than its own."""
 
-ACCEPTED, ANSWERED = "accepted", (0, 3, 4)
+ACCEPTED, ANSWERED = "accepted", (ExitCode.CLEAN, ExitCode.COULD_NOT_TELL, ExitCode.CHECK_FAILED)
 """The result of a host, and the exit statuses of a run that told of each: passed, not to be told, failed."""
 
 TRIES = 2
@@ -96,7 +95,7 @@ class Climb:
 def rung(hosts: int) -> Figures:
     """Return the figures of a hall of so many hosts at the product's own settings."""
     _require_memory(hosts)
-    with _hall(hosts) as found:
+    with halls.up(hosts) as found:
         climbed = climb(found, hosts, DEFAULT_FORKS, accept_forks=None)
     sys.stderr.write(f"ladder_{hosts}: {KINDS}; load average before: {climbed.load:.1f}\n")
     return {
@@ -113,7 +112,7 @@ def sweep() -> Figures:
     from tests.bench.ladder_picture import picture  # noqa: PLC0415 - it draws what is measured here
 
     done = []
-    with _hall(SWEPT_HOSTS) as found:
+    with halls.up(SWEPT_HOSTS) as found:
         for forks in SWEPT_FORKS:
             found.renew()
             done.append(climb(found, SWEPT_HOSTS, forks, accept_forks=forks))
@@ -160,7 +159,7 @@ def _accepted(found: Hall, hosts: int, forks: int | None) -> halls.Spent:
     """Run `coldaisle accept` with its quick tests; every host has to pass, in a second run of those that did not."""
     words = ["accept", str(found.folder), "--json"]
     command = ["-m", "coldaisle", *words] if forks is None else ["-c", ACCEPT, str(forks), *words]
-    taken, results = halls.NOTHING, dict[str, str]()
+    taken, results, short = halls.NOTHING, dict[str, str](), ""
     for _ in range(TRIES):
         left = [word for node, result in results.items() if result != ACCEPTED for word in ("--node", node)]
         once, told = halls.spent(found, [sys.executable, *command, *left], allowed=ANSWERED)
@@ -169,18 +168,9 @@ def _accepted(found: Hall, hosts: int, forks: int | None) -> halls.Spent:
         accepted = sum(result == ACCEPTED for result in results.values())
         if accepted == hosts:
             return taken
-        sys.stderr.write(f"{accepted} of {hosts} hosts were accepted\n")
-    raise NotMeasuredError(f"{accepted} of {hosts} hosts were accepted")
-
-
-@contextmanager
-def _hall(hosts: int) -> Iterator[Hall]:
-    """Have a hall up; one that cannot be started is not measured."""
-    try:
-        with hall(hosts) as found:
-            yield found
-    except SimError as error:
-        raise NotMeasuredError(str(error)) from error
+        short = f"{accepted} of {hosts} hosts were accepted"
+        sys.stderr.write(f"{short}\n")
+    raise NotMeasuredError(short)
 
 
 def _require_memory(hosts: int) -> None:
