@@ -8,8 +8,9 @@ import json
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, STDOUT
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from coldaisle.acceptance.wire import role_variables
 from coldaisle.cli.accept_judge import Done, Judging, kept
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.playbook import environment, inventory_of
+from coldaisle.cli.progress import Say, progress
 from coldaisle.evidence import EvidenceError, Store, open_store
 from coldaisle.inventories import Inventory, given, part_of
 from coldaisle.openssh import write_config
@@ -38,6 +40,13 @@ RUNS_AT_ONCE = 2
 TOUCH_VARIABLE = "COLDAISLE_TOUCH"
 """Nodes that the inventory may give to a playbook in any state: what was mended is tested before it is in service."""
 LAST_LINES = 15
+
+Command = tuple[list[str], dict[str, str]]
+"""The words of a run of Ansible, and its environment."""
+
+TELL_S = 2.0
+"""Seconds between two looks at how far the runs are."""
+
 SSH_ARGS = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 """One connection a host for the tasks of a run; it ends soon after the last one."""
 
@@ -75,7 +84,7 @@ def run_playbook(site: str, plan: SitePlan, steps: Sequence[Step], folder: Path)
     whole = inventory_of(plan, hosts) if len(parts) > 1 else {}
     forks = FORKS // min(RUNS_AT_ONCE, len(parts))
     settings = _settings(hosts, folder)
-    runs = []
+    runs: list[Command] = []
     for number, part in enumerate(parts):
         (place := folder / f"run-{number}").mkdir()
         own = _part(whole, part, place) if whole else given() or site_folder(site)
@@ -83,7 +92,8 @@ def run_playbook(site: str, plan: SitePlan, steps: Sequence[Step], folder: Path)
         mine = role_variables([step for step in steps if wanted.issuperset(step.hosts)], str(folder / "kept"))
         write_settings(config := place / "ansible.cfg", len(part))
         runs.append((_command(own, forks, part, mine, place), settings | {"ANSIBLE_CONFIG": str(config)}))
-    return asyncio.run(_all(runs))
+    with progress("testing") as say:
+        return asyncio.run(_beside(runs, partial(_how_far, folder / "kept", len(hosts), say)))
 
 
 def _part(whole: Inventory, hosts: Sequence[str], place: Path) -> Path:
@@ -109,8 +119,17 @@ def _settings(hosts: Sequence[str], folder: Path) -> dict[str, str]:
     }
 
 
-async def _all(runs: Sequence[tuple[list[str], dict[str, str]]]) -> list[str]:
-    """Carry out the runs, two side by side, so that the end of one does not leave the other half of the time unused."""
+def _how_far(kept: Path, total: int, say: Say) -> None:
+    """Say how many nodes have told a result: each has a file of its own."""
+    say(f"{sum(1 for _ in kept.iterdir())} of {total} nodes have told results")
+
+
+async def _beside(runs: Sequence[Command], tell: Callable[[], None]) -> list[str]:
+    """
+    Carry out the runs, two side by side, so that the end of one does not leave the other half of the time unused.
+
+    `tell` is called now and then while they run.
+    """
     turns = asyncio.Semaphore(RUNS_AT_ONCE)
 
     async def one(command: list[str], settings: dict[str, str]) -> list[str]:
@@ -119,6 +138,8 @@ async def _all(runs: Sequence[tuple[list[str], dict[str, str]]]) -> list[str]:
 
     async with asyncio.TaskGroup() as tasks:
         told = [tasks.create_task(one(*run)) for run in runs]
+        while (await asyncio.wait(told, timeout=TELL_S))[1]:
+            tell()
     return [problem for each in told for problem in each.result()]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -13,6 +12,7 @@ import typer
 
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.exit_codes import ExitCode
+from coldaisle.cli.progress import progress
 from coldaisle.discovery import (
     Candidate,
     Comparison,
@@ -28,9 +28,6 @@ from coldaisle.discovery.sources import normal_mac
 
 if TYPE_CHECKING:
     from coldaisle.plan.model import BmcPlan, SitePlan
-
-STEPS = 10
-"""Lines of progress where standard error is no terminal."""
 
 
 def candidates(plan: SitePlan, leases: Sequence[Path], ranges: Sequence[str], lists: Sequence[Path]) -> list[Candidate]:
@@ -61,21 +58,9 @@ def _bmcs(plan: SitePlan) -> list[BmcPlan]:
 def run(plan: SitePlan, where: Sequence[Candidate], *, at_once: int, timeout_s: float, login: bool) -> Comparison:
     """Ask all addresses and compare with the plan."""
     details = _logged_in(_bmcs(plan)) if login else None
-    found = probe_all(where, _progress(len(where)), details, at_once, timeout_s)
+    with progress("asking for BMCs") as say:
+        found = probe_all(where, lambda done: say(f"{done} of {len(where)} addresses"), details, at_once, timeout_s)
     return compare(plan, found, (candidate.address for candidate in where))
-
-
-def _progress(total: int) -> Callable[[int], None]:
-    """Return what tells how far it is, on standard error: in place on a terminal, else some lines."""
-    terminal = sys.stderr.isatty()
-
-    def told(done: int) -> None:
-        if terminal:
-            typer.echo(f"\r{done} of {total} addresses asked", err=True, nl=done == total)
-        elif done == total or done * STEPS // total != (done - 1) * STEPS // total:
-            typer.echo(f"{done} of {total} addresses asked", err=True)
-
-    return told
 
 
 def print_comparison(result: Comparison, asked: int) -> None:

@@ -78,6 +78,8 @@ def _ignore_entries(site: str) -> tuple[Any, str]:
 
 def _preview(stack: str, taken_at: datetime) -> Report:
     """Run the engine's preview with refresh, which writes no state, and take its report."""
+    from coldaisle.cli.engine_events import followed  # noqa: PLC0415
+    from coldaisle.cli.progress import progress  # noqa: PLC0415
     from coldaisle.drift.preview import report_of  # noqa: PLC0415
     from coldaisle.drift.report import Report  # noqa: PLC0415
     from coldaisle.toolchain.environment import environment  # noqa: PLC0415
@@ -86,7 +88,9 @@ def _preview(stack: str, taken_at: datetime) -> Report:
     command = ["pulumi", "preview", "--refresh", "--json", "--expect-no-changes", "--show-sames"]
     command += ["--non-interactive", "--stack", stack]
     try:
-        done = subprocess.run(command, env=environment(stack), capture_output=True, text=True, check=False)
+        with progress("comparing the site with its plan") as say, followed(say) as (options, settings):
+            told = environment(stack) | settings
+            done = subprocess.run([*command, *options], env=told, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         why = "there is no pulumi on PATH\n  fix: run 'make up', or install Pulumi; see also 'coldaisle doctor'"
         return Report(stack=stack, taken_at=asked, items=(), same={}, errors=(why,))

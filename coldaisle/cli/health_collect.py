@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.health_files import Kept
 from coldaisle.cli.host_facts import read_facts
+from coldaisle.cli.progress import progress
 from coldaisle.health.readings import Cursors, Read, Wanted, read_node
 from coldaisle.spec.journal import UNTOUCHED
 
@@ -29,7 +30,9 @@ def wanted_of(plan: SitePlan, nodes: frozenset[str], *, bmc_log: bool) -> dict[s
 def collect(plan: SitePlan, wanted: Mapping[str, Wanted], kept: Kept, clock: Callable[[], float]) -> dict[str, Read]:
     """Return the reading of each node, with what it did not tell, and why."""
     at = clock()
-    told = read_facts(plan, {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()})
+    facts = {name: it.facts(kept.cursors.get(name, Cursors())) for name, it in wanted.items()}
+    with progress("reading the nodes") as say:
+        told = read_facts(plan, facts, say)
     asked = (at, clock())
     return {name: _read(it, told[name], asked, kept) for name, it in wanted.items()}
 

@@ -10,11 +10,12 @@ from coldaisle.cli.playbook import inventory_of
 from coldaisle.paths import state_dir
 
 if TYPE_CHECKING:
+    from coldaisle.cli.progress import Say
     from coldaisle.plan.model import SitePlan
     from components.provider.reading import Reading
 
 
-def read_facts(plan: SitePlan, wanted: Mapping[str, Collection[str]]) -> dict[str, Reading]:
+def read_facts(plan: SitePlan, wanted: Mapping[str, Collection[str]], say: Say) -> dict[str, Reading]:
     """Return what each host told of the facts that are wanted of it, and why it did not tell the others."""
     from components.provider.reading import Reader, Reading  # noqa: PLC0415 - most commands ask no host
     from components.provider.site import Site  # noqa: PLC0415
@@ -23,7 +24,7 @@ def read_facts(plan: SitePlan, wanted: Mapping[str, Collection[str]]) -> dict[st
 
     async def read() -> dict[str, Reading]:
         known = {host: frozenset(names) for host, names in wanted.items() if site.has(host)}
-        return await Reader(asyncio.Event()).read(site, known) if known else {}
+        return await Reader(asyncio.Event()).read(site, known, say) if known else {}
 
     unknown = {
         host: Reading(errors=dict.fromkeys(names, "the inventory has no such host"))

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from coldaisle.inventories import Inventory, given, load
+from coldaisle.inventories import Inventory, given, load, part_of
 from coldaisle.paths import packaged, state_dir
 
 if TYPE_CHECKING:
@@ -46,14 +44,16 @@ def run_on_host(
     `touch` says that it shall be touched where plays leave it alone otherwise: in maintenance, say.
 
     Raises:
-        PlaybookError: Ansible could not be started, or gave no results.
+        PlaybookError: no inventory has the host, or Ansible could not be started, or gave no results.
     """
+    hosts_of_run = json.dumps(_inventory_of_one(plan, host, touch=touch))
     with tempfile.TemporaryDirectory(prefix="coldaisle-") as folder:
-        hosts, extra = _inventory(plan, Path(folder), [host] if touch else []), Path(folder) / "variables.json"
+        (hosts := Path(folder) / "hosts.json").write_text(hosts_of_run, encoding="utf-8")
+        extra = Path(folder) / "variables.json"
         # Nobody else's settings: the same run wherever it is started.
         (settings := Path(folder) / "ansible.cfg").touch()
         extra.write_text(json.dumps(dict(variables)), encoding="utf-8")
-        command = ["ansible-playbook", "-i", str(hosts), "--limit", host, "--extra-vars", f"@{extra}"]
+        command = ["ansible-playbook", "-i", str(hosts), "--extra-vars", f"@{extra}"]
         command += [str(packaged("playbooks") / f"{name}.yml")]
         try:
             done = subprocess.run(
@@ -69,13 +69,15 @@ def run_on_host(
     return _of_host(document, host)
 
 
-def _inventory(plan: SitePlan, folder: Path, touch: Collection[str]) -> Path:
-    """Return the inventory: what the environment names (a hall's), else what the plan says."""
-    if own := given():
-        return own
-    file = folder / "inventory.yaml"
-    file.write_text(yaml.safe_dump(inventory_of(plan, touch)), encoding="utf-8")
-    return file
+def _inventory_of_one(plan: SitePlan, host: str, *, touch: bool) -> Inventory:
+    """Return a host's own inventory: Ansible reads and keeps all that it is given, and a site has thousands."""
+    try:
+        return part_of(inventory_of(plan, [host] if touch else []), [host])
+    except KeyError:
+        where = given() or f"the plan of site {plan.name}"
+        raise PlaybookError(
+            f"{where} has no host {host}\n  fix: run 'coldaisle node list {plan.name}' for its nodes"
+        ) from None
 
 
 def inventory_of(plan: SitePlan, touch: Collection[str] = ()) -> Inventory:

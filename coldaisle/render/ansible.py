@@ -71,11 +71,10 @@ def inventory(plan: SitePlan, touch: Collection[str] = ()) -> Vars:
         touch: Nodes that plays may touch although their state forbids it (in maintenance, say). Others of such a state
             are in the group `left_alone` and in none that a playbook works on.
     """
-    hosts = [node.name for node in plan.nodes]
     alone = {node.name for node in plan.nodes if node.state in UNTOUCHED} - set(touch)
     provisioners = [plan.provisioning.host] if plan.provisioning else []
     switches = _switch_vars(plan)
-    workable = [host for host in hosts if host not in alone]
+    workable = [node.name for node in plan.nodes if node.name not in alone]
     groups: dict[str, list[str]] = {"nodes": workable, "provisioners": provisioners, "switches": []}
     for switch, found in switches.items():
         groups.setdefault("api_switches" if "fabric_api_config" in found else "switches", []).append(switch)
@@ -90,11 +89,11 @@ def inventory(plan: SitePlan, touch: Collection[str] = ()) -> Vars:
             **({"vars": {EXECUTION: _execution(plan.execution)}} if plan.execution else {}),
             "hosts": {
                 host: {
-                    **(switches[host] if host in switches else host_vars(plan, host)),
+                    **variables,
                     **({SHARED: shared[host]} if host in shared else {}),
                     **({EXECUTION_NODES: list(through[host])} if host in through else {}),
                 }
-                for host in (*provisioners, *switches, *hosts)
+                for host, variables in _all_vars(plan, switches)
             },
             "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
         }
@@ -109,6 +108,15 @@ def _execution(execution: ExecutionPlan) -> Vars:
     return {"nodes": nodes, "runner_stands_in": execution.runner_stands_in}
 
 
+def _all_vars(plan: SitePlan, switches: Mapping[str, Vars]) -> Iterator[tuple[str, Vars]]:
+    """Give each host with its variables: the provisioner, switches, nodes."""
+    if plan.provisioning:
+        yield plan.provisioning.host, _provisioner_vars(plan, plan.provisioning)
+    yield from switches.items()
+    for node in plan.nodes:
+        yield node.name, _node_vars(plan, node)
+
+
 def host_vars(plan: SitePlan, host: str) -> Vars:
     """
     Return the variables of one host.
@@ -119,7 +127,7 @@ def host_vars(plan: SitePlan, host: str) -> Vars:
     """
     provisioning = plan.provisioning
     if provisioning and host == provisioning.host:
-        return _connection_vars(plan, provisioning.host_address) | _pxe_vars(plan, provisioning)
+        return _provisioner_vars(plan, provisioning)
     node = next((node for node in plan.nodes if node.name == host), None)
     if node is not None:
         return _node_vars(plan, node)
@@ -229,10 +237,10 @@ def _bmc_vars(node: NodePlan, pool: PoolPlan) -> Vars:
     return found
 
 
-def _pxe_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
+def _provisioner_vars(plan: SitePlan, provisioning: ProvisioningPlan) -> Vars:
     """Files to write on the provisioner, and files to copy there from the image folders of the deploy host."""
     facts = next(play.facts[provisioning.host] for play in plan_plays(plan) if play.playbook == "pxe")
-    return {
+    return _connection_vars(plan, provisioning.host_address) | {
         "pxe_facts": dict(facts),
         "pxe_files": [file.as_dict() for file in boot.pxe_files(plan, provisioning)],
         "pxe_images": boot.image_copies(provisioning),

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.drift.ages import READ_AT_FILE
+from components.provider.counting import Count
 from components.provider.execution import run_by_nodes
 from components.provider.kept import keep, kept
 from components.provider.outcome import Unreachable
@@ -21,6 +22,7 @@ from components.provider.run import READER, WORKER, Event, Job, RunError, Runner
 from components.provider.site import SiteProblemError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from components.provider.outcome import RunResult
@@ -69,6 +71,7 @@ class _Batch:
     site: Site
     wanted: dict[str, set[str]]
     answer: asyncio.Future[dict[str, Reading]]
+    listeners: list[Callable[[str], None]] = field(default_factory=list)
 
 
 class Reader:
@@ -81,8 +84,12 @@ class Reader:
         self._open: dict[str, _Batch] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def read(self, site: Site, wanted: Wanted) -> dict[str, Reading]:
-        """Return what each host says of the facts that are wanted of it; a failure is an error of each of its facts."""
+    async def read(self, site: Site, wanted: Wanted, say: Callable[[str], None] | None = None) -> dict[str, Reading]:
+        """
+        Return what each host says of the facts that are wanted of it; a failure is an error of each of its facts.
+
+        `say` is told now and then how far it is, with all others that are read together with these.
+        """
         batch = self._open.get(site.name)
         if batch is None:
             batch = _Batch(site, {}, asyncio.get_running_loop().create_future())
@@ -92,6 +99,7 @@ class Reader:
             task.add_done_callback(self._tasks.discard)
         for host, names in wanted.items():
             batch.wanted.setdefault(host, set()).update(names)
+        batch.listeners += [say] if say else []
         readings = await asyncio.shield(batch.answer)
         return {host: _only(readings[host], names) for host, names in wanted.items()}
 
@@ -110,17 +118,20 @@ class Reader:
     async def _told(self, batch: _Batch) -> dict[str, Reading]:
         """Return what the reader was told, and by a run of Ansible what it passes on to one."""
         passed: dict[str, str] = {}
+        count = Count(len(batch.wanted), batch.listeners)
 
         def take(event: Event) -> None:
             if event["kind"] == "pass":
                 passed[event["host"]] = event["why"]
+            else:
+                count.take(event)
 
         wanted = {host: frozenset(names) for host, names in batch.wanted.items()}
         result = await self._run(job_of(batch.site, wanted, READER), self._stop, take)
         readings = {host: reading_of(result, host, names) for host, names in wanted.items() if host not in passed}
         if passed:
             rest = {host: wanted[host] for host in passed}
-            result = await self._run(job_of(batch.site, rest, WORKER), self._stop, lambda _event: None)
+            result = await self._run(job_of(batch.site, rest, WORKER), self._stop, count.take)
             readings |= {host: reading_of(result, host, wanted[host], why) for host, why in passed.items()}
         return readings
 

@@ -210,7 +210,7 @@ class Work:
         except SiteProblemError as error:
             return {host: Reading(errors=dict.fromkeys(names, str(error))) for host, names in wanted.items()}
         asked = {host: names for host, names in wanted.items() if names and site.has(host)}
-        return await self.shared.reader.read(site, asked) if asked else {}
+        return await self.shared.reader.read(site, asked, self.say) if asked else {}
 
     def _accepted(self, wanted: Mapping[str, frozenset[str]]) -> dict[str, Reading]:
         try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coldaisle.cli import engine_events
 from coldaisle.toolchain.environment import settings
 from tests.programs import required
 from tests.provider.conftest import PLAYBOOKS, Floor
@@ -77,12 +78,12 @@ class Stack:
         """Write the inputs of the play."""
         (self.root / "stacks" / "inputs.json").write_text(json.dumps(self.floor.inputs(**changes)))
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
         """Start a command of the engine."""
         return subprocess.Popen(
             [required("pulumi", self.environment["PATH"]), *arguments, "--non-interactive"],
             cwd=self.root,
-            env=self.environment,
+            env=environment or self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -141,6 +142,21 @@ def test_a_second_preview_has_nothing_to_do(stack: Stack) -> None:
     assert code == 0, output
     assert json.loads(output)["changeSummary"] == {"same": 2}
     assert stack.state() == before
+
+
+def test_how_far_a_read_is_can_be_followed(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the provider says of a play while it waits for a host comes from the engine's log of events."""
+    monkeypatch.setattr(engine_events, "LOOK_S", 0.05)
+    stack.floor.set("h2", "slow", "2")
+    said: list[str] = []
+    try:
+        with engine_events.followed(said.append) as (options, settings):
+            process = stack.start("preview", "--refresh", "--json", *options, environment=stack.environment | settings)
+            process.communicate(timeout=300)
+    finally:
+        stack.floor.set("h2", "slow", "")
+    assert process.returncode == 0
+    assert "2 of 2 hosts asked" in said
 
 
 def test_drift_is_shown_by_host_and_repaired(stack: Stack) -> None:

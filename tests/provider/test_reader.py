@@ -194,3 +194,19 @@ def test_a_bmc_is_asked_while_its_host_is_silent(hall: Hall) -> None:
     assert told.errors["hostname"].startswith("unreachable")
     assert time.monotonic() - started_s < 60
     assert "NO_SUCH_BMC_USERNAME" not in os.environ
+
+
+def test_who_waits_is_told_how_far_it_is(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All who wait for the same read are told of it as a whole."""
+    monkeypatch.setattr("components.provider.counting.EVERY_S", 0.0)
+    hall.set_ssh(f"echo '{NO_ROUTE}' >&2; exit 255")
+    said: dict[str, list[str]] = {"a": [], "b": []}
+
+    async def read() -> None:
+        reader = Reader(asyncio.Event())
+        wanted = {"h1": FACTS}
+        await asyncio.gather(*(reader.read(hall.site, wanted, lines.append) for lines in said.values()))
+
+    asyncio.run(read())
+    assert said["a"][-1] == "1 of 1 hosts asked, 1 could not tell all"
+    assert said["a"] == said["b"]

@@ -47,7 +47,7 @@ class Played:
         self.bad: dict[str, str] = {}
         self.silent: set[str] = set()
 
-    def tell(self, _plan: object, wanted: Mapping[str, Collection[str]]) -> dict[str, Reading]:
+    def tell(self, _plan: object, wanted: Mapping[str, Collection[str]], _say: object) -> dict[str, Reading]:
         """Return what hosts tell of their kernel and GPUs."""
         return {host: self._told(host, names) for host, names in wanted.items()}
 

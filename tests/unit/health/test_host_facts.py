@@ -30,12 +30,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SitePlan:
 
 def test_a_host_that_the_inventory_has_not_is_told(site: SitePlan) -> None:
     """It is an answer like others, and asking goes on."""
-    assert read_facts(site, {OTHER: ["kernel_log"]})[OTHER].errors == {"kernel_log": "the inventory has no such host"}
+    assert read_facts(site, {OTHER: ["kernel_log"]}, print)[OTHER].errors == {
+        "kernel_log": "the inventory has no such host"
+    }
 
 
 def test_what_only_ansible_can_reach_is_read_by_ansible(site: SitePlan) -> None:
     """The host is this machine: what its disks have counted comes back, and why it took a run."""
-    told = read_facts(site, {NODE: ["disk_health"], OTHER: ["disk_health"]})
+    told = read_facts(site, {NODE: ["disk_health"], OTHER: ["disk_health"]}, print)
     assert told[NODE].by_ansible == "its connection is local"
     assert isinstance(json.loads(told[NODE].facts["disk_health"]), dict)
     assert told[OTHER].errors
