@@ -45,9 +45,10 @@ def _follow(lines: TextIO, say: Say, ended: threading.Event) -> None:
     rest = ""
     while not ended.wait(LOOK_S):
         *whole, rest = (rest + lines.read()).split("\n")
-        said = [line for line in whole if PASSING in line]
+        # The engine empties a resource's line by a message of nothing.
+        said = [text for line in whole if PASSING in line and (text := message(line))]
         if said:
-            say(message(said[-1]))
+            say(said[-1])
 
 
 def message(line: str) -> str:

@@ -40,7 +40,7 @@ def test_a_terminal_has_one_line_that_is_gone_at_the_end() -> None:
 
 
 def test_what_a_resource_says_of_itself_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole lines only, the last of those that pass; what stays, such as a resource's state, is not looked at."""
+    """Whole lines only, the last that says something; what stays, such as a resource's state, is not looked at."""
     monkeypatch.setattr(engine_events, "LOOK_S", 0.01)
     said: list[str] = []
     with engine_events.followed(said.append) as (options, settings):
@@ -50,7 +50,7 @@ def test_what_a_resource_says_of_itself_is_followed(monkeypatch: pytest.MonkeyPa
             lines.write('{"resourcePreEvent":{}}\n' + _passing("1 of 2<{%reset%}>\n")[:-5])
             lines.flush()
             _until(said, wanted=0)
-            lines.write(_passing("1 of 2<{%reset%}>\n")[-5:])
+            lines.write(_passing("1 of 2<{%reset%}>\n")[-5:] + _passing("<{%reset%}>"))
             lines.flush()
             _until(said, wanted=1)
     assert said == ["1 of 2"]
