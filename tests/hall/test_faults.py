@@ -35,6 +35,9 @@ BMCS = {
 }
 """What the read of each BMC says: Redfish and IPMI take turns from host to host."""
 
+ECC = "nvidia-smi --query-gpu=ecc.errors.uncorrected.volatile.total --format=csv,noheader"
+"""Prints a line a GPU: its uncorrectable errors."""
+
 CHANGES = {
     "bmc-light": {'hosts["r01-n09"]["boot_order"]': "update"},
     "gpu-light": {
@@ -75,11 +78,10 @@ def test_one_read_names_every_fault_and_nothing_else(faulty: Hall) -> None:
 
 def test_uncorrectable_errors_are_what_nvidia_smi_says(brought_up: Hall) -> None:
     """The count is that of the one GPU, and it is gone when the fault is taken back."""
-    ask = "nvidia-smi --query-gpu=ecc.errors.uncorrected.volatile.total --format=csv,noheader"
     faults.inject(target(brought_up, "r01-n04"), "gpu-ecc", {"index": 1, "errors": 5})
-    assert ssh(brought_up, "r01-n04", ask).stdout.split() == ["0", "5", *["0"] * 6]
+    assert ssh(brought_up, "r01-n04", ECC).stdout.split() == ["0", "5", *["0"] * 6]
     faults.clear(target(brought_up, "r01-n04"), "gpu-ecc")
-    assert set(ssh(brought_up, "r01-n04", ask).stdout.split()) == {"0"}
+    assert set(ssh(brought_up, "r01-n04", ECC).stdout.split()) == {"0"}
 
 
 def _cable(floor: Hall, host: str) -> str:

@@ -16,7 +16,8 @@ from sim import faults
 from sim.hall.site import status
 from sim.machines import hardware_record
 from sim.parts import serial_of
-from tests.hall.test_faults import target
+from tests.hall.test_faults import ECC, target
+from tests.hall.test_hall import ssh
 from tests.hall_sites import Hall
 
 TEN = [f"r01-n{number:02}" for number in range(1, 11)]
@@ -87,6 +88,8 @@ def test_memory_errors_that_a_reset_clears_give_the_node_back(up: Hall) -> None:
     back = health(up, "--apply", "--node", "r01-n02")
     assert steps(back) == [("r01-n02", "return", True)]
     assert back["exit"] == 0
+    faults.clear(target(up, "r01-n02"), "gpu-ecc")
+    assert set(ssh(up, "r01-n02", ECC).stdout.split()) == {"0"}
 
 
 def test_a_drive_that_got_slow_is_watched_by_its_serial(up: Hall) -> None:

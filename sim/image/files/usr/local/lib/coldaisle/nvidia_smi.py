@@ -33,11 +33,11 @@ def persistence() -> bool:
 
 
 def uncorrected(gpu: dict[str, Any]) -> int:
-    """Return the memory errors that a GPU has counted since it was reset."""
+    """Return the memory errors that a GPU has counted since it was reset; a fault that was taken back counts none."""
     counted = int(gpu.get("ecc_uncorrected", 0))
     try:
         with open(f"{RESETS}/{gpu['index']}", encoding="ascii") as marker:  # noqa: PTH123 - see above
-            return counted - int(marker.read())
+            return max(counted - int(marker.read()), 0)
     except FileNotFoundError:
         return counted
 
