@@ -52,10 +52,12 @@ def test_as_planned_is_zero(engine: Engine) -> None:
     """The stack is the site's; the preview looks at the hosts and writes nothing."""
     result = drift()
     assert result.exit_code == 0
-    assert engine.called[1:] == [
-        *("preview", "--refresh", "--json", "--expect-no-changes", "--show-sames", "--non-interactive"),
+    *asked, event_log, _file = engine.called
+    assert asked == [
+        *("pulumi", "preview", "--refresh", "--json", "--expect-no-changes", "--show-sames", "--non-interactive"),
         *("--stack", "lab"),
     ]
+    assert event_log == "--event-log"
 
 
 @pytest.mark.parametrize(("arguments", "code"), [((), 5), (("--detailed-exitcode",), 2)])
