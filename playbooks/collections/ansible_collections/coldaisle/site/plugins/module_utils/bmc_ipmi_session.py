@@ -15,10 +15,13 @@ from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_habits import Habits, Identity
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi_wait import close_the_gap
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_quirks import habits_of, vendor_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import change_record, read_record, record_path
 from pyghmi.exceptions import PyghmiException
 from pyghmi.ipmi.private.session import Session
+
+close_the_gap()
 
 DEFAULT_PORT = 623
 HASHES = {17: 256, 3: 1}
