@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coldaisle.plan.model import NodePlan, SitePlan
+from sim.bmc.event_log import CLOCK, EVENT, log_of
 from sim.crossing import Plug, cross, neighbour, uncross
 from sim.dhcp_faults import answer_dhcp, ask_forever, end_answers, end_asking
 from sim.errors import SimError
@@ -182,10 +183,23 @@ def _write_boot(target: Target, device: str) -> None:
     write_json(path, {**read_json(path), "boot_device": device, "boot_enabled": "Continuous"})
 
 
+# -- the BMC's event log ----------------------------------------------------------------------------------------
+def _log_event(target: Target, options: Options) -> None:
+    sensor, count = str(options.get("sensor", "memory")), int(options.get("count", 1))
+    log_of(target.state, target.node.name).add(sensor, count=count)
+
+
+def _log_end(target: Target, options: Options) -> None:
+    """Log that it is over: what was logged stays."""
+    log_of(target.state, target.node.name).add(str(options.get("sensor", "memory")), begins=False)
+
+
 FAULTS: Mapping[str, Fault] = {
     "bmc-hang": Fault("the BMC takes requests and never answers"),
     "bmc-slow": Fault("the BMC answers 3 to 8 s late (--set at_least_s=, at_most_s=; repeatable by --seed)"),
     "bmc-wrong-password": Fault("the BMC refuses the site's password"),
+    EVENT: Fault("the BMC logs an event, and its end when taken back (--set sensor=, count=)", _log_event, _log_end),
+    CLOCK: Fault("the clock of the BMC is wrong (--set ahead_s=, 3600)"),
     "bmc-no-power": Fault("the BMC accepts a power-on, and nothing happens"),
     POWER_LOST: Fault(
         "machine and BMC have no power; then the machine does what its power policy says", lose_power, restore_power

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coldaisle.health.events import Event, Kind
-from coldaisle.health.topology import EXPLAINS, PartKind, SharedPart, Topology
+from coldaisle.health.topology import PartKind, SharedPart, Topology, explaining
 from coldaisle.spec.health import HealthLimits
 
 NAMED: tuple[PartKind, ...] = ("hall", "pool", "rack", "nvlink-domain")
@@ -66,10 +66,11 @@ def find_bursts(events: Iterable[Event], site: Topology, limits: HealthLimits) -
     explained: set[Event] = set()
     for cause, told in sorted(by_cause.items()):
         left = told
-        for part in _candidates(cause[0], site):
+        explain = explaining(cause)
+        for part in _candidates(explain, site):
             at_once = burst([event for event in left if site.concerns(part, event)], part, limits)
             if at_once:
-                findings.append(_finding(part, cause, at_once, explains=part.kind in EXPLAINS.get(cause[0], ())))
+                findings.append(_finding(part, cause, at_once, explains=part.kind in explain))
                 explained |= set(at_once) if findings[-1].explains else set()
                 gone = {event.node for event in at_once}
                 left = [event for event in left if event not in explained and event.node not in gone]
@@ -99,9 +100,9 @@ def burst(events: Sequence[Event], part: SharedPart, limits: HealthLimits) -> li
     return [event for at, event in enumerate(events) if at in inside]
 
 
-def _candidates(kind: Kind, site: Topology) -> list[SharedPart]:
-    explaining = EXPLAINS.get(kind, ())
-    order = (*explaining, *(part for part in NAMED if part not in explaining))
+def _candidates(explain: tuple[PartKind, ...], site: Topology) -> list[SharedPart]:
+    """Return the parts that a burst may be named by: first those that explain it, then the widest."""
+    order = (*explain, *(part for part in NAMED if part not in explain))
     parts = [part for part in site.parts if part.kind in order]
     return sorted(parts, key=lambda part: (order.index(part.kind), part.name))
 

@@ -25,10 +25,11 @@ TYPES: Mapping[Kind, str] = {
     "gpu-lost": "GpuCountMismatch",
     "link": "NicLinkFlap",
     "sel": "BmcEventLog",
+    "bmc": "BmcWatch",
     "disk": "DiskWatch",
     "clock": "HostClockOff",
 }
-"""Type of the condition of each kind of event; the last five are ours."""
+"""Type of the condition of each kind of event; the last six are ours."""
 
 LINES = 3
 MESSAGE_CHARACTERS = 512

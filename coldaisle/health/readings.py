@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from coldaisle.health.events import Event, pci_address
 from coldaisle.health.parsers import (
@@ -14,6 +15,7 @@ from coldaisle.health.parsers import (
     counted_of,
     disk_events,
     kernel_events,
+    seconds,
     smi_report,
 )
 from coldaisle.health.tick import Reading
@@ -31,7 +33,7 @@ class Cursors:
     """
     Where the next reading of a node begins.
 
-    Journald's cursor, the time of the BMC's last entry, and what its disks had counted.
+    Journald's cursor, the BMC reader's own, and what its disks had counted.
     """
 
     kernel: str = ""
@@ -97,12 +99,12 @@ def read_node(
     disks = facts.get(DISK_HEALTH, "{}")
     events += disk_events(wanted.node, disks, before.disks, at)
     events += _ras(wanted.node, facts.get(RAS_COUNTS, "{}"), at)
-    entries = json.loads(facts.get(EVENT_LOG, "[]"))
-    events += bmc_events(wanted.node, entries)
+    logged = json.loads(facts.get(EVENT_LOG, "{}"))
+    events += _bmc(wanted.node, logged, asked)
     events += _clock_off(wanted.node, shift_s, at)
     complete = not any(note.partition(":")[0] in OF_HOST for note in notes)
-    newest = max([before.bmc, *(entry["at"] for entry in entries)])
-    after = Cursors(_cursor(facts, before), newest, counted_of(disks) or before.disks)
+    bmc_cursor = logged.get("cursor", before.bmc)
+    after = Cursors(_cursor(facts, before), bmc_cursor, counted_of(disks) or before.disks)
     return Read(Reading(wanted.node, at, tuple(sorted(events)), complete, parts), after, tuple(notes))
 
 
@@ -115,18 +117,42 @@ def _kernel_log(facts: Mapping[str, str], asked: tuple[float, float]) -> tuple[l
     if KERNEL_LOG not in facts:
         return [], 0.0
     body = json.loads(facts[KERNEL_LOG])
-    now = float(body["now"])
-    off_s = min(max(now, asked[0]), asked[1]) - now
-    shift_s = off_s if abs(off_s) > CLOCK_IS_OFF_S else 0.0
+    shift_s = _shift_s(float(body["now"]), asked)
     return [(float(stamp) + shift_s, str(text)) for stamp, text in body["lines"]], shift_s
+
+
+def _shift_s(now: float, asked: tuple[float, float]) -> float:
+    """Return what is to be added to the times of a clock that showed `now` when it was asked; 0 where it is right."""
+    off_s = min(max(now, asked[0]), asked[1]) - now
+    return off_s if abs(off_s) > CLOCK_IS_OFF_S else 0.0
 
 
 def _clock_off(node: str, shift_s: float, at: float) -> Iterator[Event]:
     """Yield that a host's clock is wrong, and to which side."""
     if shift_s:
-        side = "behind" if shift_s > 0 else "ahead"
-        said = f"{abs(shift_s):.0f} s {side} of this machine's; the times of its lines are corrected by that"
-        yield Event(node, "clock", "clock", side, 1, at, said, state=True)
+        yield Event(node, "clock", "clock", _side(shift_s), 1, at, _off(shift_s), state=True)
+
+
+def _side(shift_s: float) -> str:
+    return "behind" if shift_s > 0 else "ahead"
+
+
+def _off(shift_s: float) -> str:
+    said = f"{abs(shift_s):.0f} s {_side(shift_s)} of this machine's"
+    return f"{said}; the times of its lines are corrected by that"
+
+
+def _bmc(node: str, logged: Mapping[str, Any], asked: tuple[float, float]) -> list[Event]:
+    """Return what a BMC has logged, and what is wrong with its clock and its logs."""
+    now = seconds(logged.get("now", ""))
+    shift_s = 0.0 if now is None else _shift_s(now, asked)
+    found = bmc_events(node, logged.get("entries", []), shift_s)
+    if shift_s:
+        found.append(Event(node, "clock", "bmc", f"clock-{_side(shift_s)}", 1, asked[0], _off(shift_s), state=True))
+    for log in logged.get("full", []):
+        said = f"the log {log} is full, or has dropped entries: coldaisle bmc log {node} shows it"
+        found.append(Event(node, f"log {log}", "bmc", "log-full", 1, asked[0], said, state=True))
+    return found
 
 
 def _cursor(facts: Mapping[str, str], before: Cursors) -> str:

@@ -24,6 +24,19 @@ Shared parts that make many nodes tell of the same, in the order in which they a
 What GPUs tell of themselves no shared part explains: such bursts are named too, and limits alone hold drains back.
 """
 
+OF_LOGS: Mapping[str, tuple[PartKind, ...]] = {
+    "power": ("power", "rack"),
+    **dict.fromkeys(("fan", "thermal", "leak"), ("cooling", "rack")),
+}
+"""What explains entries of BMCs' logs that say what they are of, which stands before the dash of their code."""
+
+
+def explaining(cause: tuple[Kind, str]) -> tuple[PartKind, ...]:
+    """Return the kinds of shared parts that make many nodes tell of this at once."""
+    kind, code = cause
+    general = EXPLAINS.get(kind, ())
+    return OF_LOGS.get(code.partition("-")[0], general) if kind == "sel" else general
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class SharedPart:

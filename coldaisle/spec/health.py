@@ -16,7 +16,7 @@ drain, then a ticket. What fails goes on with the next of reset, reboot and tick
 
 ACTIONS: tuple[Action, ...] = ("ignore", "watch", "drain", "reset", "reboot", "repair")
 
-EventKind = Literal["xid", "ecc", "nvlink", "thermal", "pcie", "link", "ras", "gpu-lost", "sel", "disk", "clock"]
+EventKind = Literal["xid", "ecc", "nvlink", "thermal", "pcie", "link", "ras", "gpu-lost", "sel", "bmc", "disk", "clock"]
 """
 What an event is of: an Xid of NVIDIA's driver, a counter of memory errors, an NVLink, a temperature, PCI Express, a
 network port, AMD's RAS, a planned GPU that is not there, an entry of the BMC's event log, a disk, and a host's clock.

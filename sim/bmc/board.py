@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from sim.bmc.accounts import Accounts
+from sim.bmc.event_log import log_of
 from sim.bmc.firmware import Firmware
 from sim.fault_records import active_faults, delay_s
 from sim.identity_faults import shown_uuid
@@ -49,6 +50,7 @@ class Board:
         self.accounts = Accounts(state.bmcs / f"{machine.name}.accounts.json", credentials)
         self._file: Path = state.bmcs / f"{machine.name}.json"
         self.firmware = Firmware(state.bmcs / f"{machine.name}.firmware.json")
+        self.log = log_of(state, machine.name)
         self._lock = threading.RLock()
         self._answers = 0
 

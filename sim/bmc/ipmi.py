@@ -17,6 +17,7 @@ from pyghmi.ipmi.bmc import Bmc
 from pyghmi.ipmi.private import session as pyghmi_session
 
 from sim.bmc.board import DISK, NETWORK, POLICIES, Board, Enabled
+from sim.bmc.ipmi_log import STORAGE, storage_command
 from sim.bmc.ipmi_users import BoardSession, user_command
 
 PORT = 623
@@ -79,6 +80,10 @@ class BoardIpmi(Bmc):  # type: ignore[misc]  # pyghmi has no types
             if answer is not None:
                 session.send_ipmi_response(code=answer[0], data=answer[1])
                 return
+        if request["netfn"] == STORAGE:
+            code, data = storage_command(self._board.log, request["command"], bytes(request["data"]))
+            session.send_ipmi_response(code=code, data=data)
+            return
         if request["netfn"] == CHASSIS and request["command"] in {STATUS, SET_POLICY}:
             session.send_ipmi_response(data=self._policy(list(request["data"]), request["command"]))
             return

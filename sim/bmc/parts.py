@@ -30,6 +30,7 @@ def system_view(board: Board, path: str) -> dict[str, Any]:
         "Model": board.hardware.get("model", ""),
         "SerialNumber": board.hardware.get("serial", ""),
         "PowerRestorePolicy": board.power_policy,
+        "LogServices": {"@odata.id": f"{path}/LogServices"},
         **{kind: {"@odata.id": f"{path}/{kind}"} for kind in _KINDS},
     }
 

@@ -23,7 +23,7 @@ from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems.base import AbstractSystemsDriver
 from werkzeug.serving import BaseWSGIServer, make_server
 
-from sim.bmc import account_service, update_service
+from sim.bmc import account_service, log_service, update_service
 from sim.bmc.account_service import link_service
 from sim.bmc.bios import SECURE_BOOT, attributes, bios_views, stage
 from sim.bmc.board import NETWORK, Board, Enabled
@@ -194,6 +194,7 @@ _APP.after_request(bios_views(_board.get))
 _APP.after_request(link_service("AccountService", account_service.SERVICE))
 _APP.after_request(link_service("Tasks", update_service.TASK_SERVICE))
 add_limits(_APP, _board.get)
+log_service.add_logs(_APP, _board.get)
 account_service.add_accounts(_APP, _board.get)
 update_service.add_updates(_APP, _board.get)
 

@@ -13,6 +13,7 @@ import pytest
 
 from coldaisle.paths import state_dir
 from sim import faults
+from sim.bmc.event_log import EVENT, log_of
 from sim.hall.site import status
 from sim.machines import hardware_record
 from sim.parts import serial_of
@@ -30,8 +31,9 @@ def up(floor: Hall) -> Iterator[Hall]:
     floor.plays("apply", "bmc")
     yield floor
     for host in TEN:
-        for name in ("gpu-xid", "gpu-ecc", "link-flap", "nvme-slow"):
+        for name in ("gpu-xid", "gpu-ecc", "link-flap", "nvme-slow", EVENT):
             faults.clear(target(floor, host), name)
+        log_of(floor.state, host).clear()
     shutil.rmtree(folder(floor), ignore_errors=True)
 
 
@@ -42,7 +44,7 @@ def folder(floor: Hall) -> Path:
 
 def health(floor: Hall, *options: str) -> dict[str, Any]:
     """Run the command on the deploy host, and return its report."""
-    words = (sys.executable, "-m", "coldaisle", "health", str(floor.folder), "--no-bmc-log", "--json", *options)
+    words = (sys.executable, "-m", "coldaisle", "health", str(floor.folder), "--json", *options)
     done = floor.run(*words, check=False)
     assert done.returncode in {0, 4}, done.stdout[-2000:] + done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
@@ -92,6 +94,20 @@ def test_memory_errors_that_a_reset_clears_give_the_node_back(up: Hall) -> None:
     assert set(ssh(up, "r01-n02", ECC).stdout.split()) == {"0"}
 
 
+@pytest.mark.parametrize("host", ["r01-n04", "r01-n05"])
+def test_a_module_that_its_bmc_complains_of_is_to_be_replaced(up: Hall, host: str) -> None:
+    """One host's BMC speaks IPMI and the other's Redfish; it is drained, and the ticket names the module."""
+    assert health(up, "--node", host)["exit"] == 0
+    faults.inject(target(up, host), EVENT, {"sensor": "memory"})
+    found = health(up, "--apply", "--node", host)
+    assert steps(found) == [(host, "drain", True), (host, "ticket", True)]
+    assert [it["type"] for it in found["conditions"] if it["status"] == "True"] == ["BmcEventLog"]
+    [ticket] = [json.loads(line) for line in (folder(up) / "tickets.jsonl").read_text().splitlines()]
+    assert ticket["replace"].startswith(f"dimm B2 ({host}, rack r01, unit ")
+    assert "uncorrectable" in ticket["evidence"][0].lower()
+    assert health(up, "--node", host)["done"] == []
+
+
 def test_a_drive_that_got_slow_is_watched_by_its_serial(up: Hall) -> None:
     """By what its kernel has counted since the reading before; the node works on."""
     assert health(up, "--node", "r01-n03")["exit"] == 0
@@ -118,6 +134,17 @@ def test_flaps_of_half_the_hosts_of_a_leaf_are_a_finding_of_the_leaf(up: Hall) -
     found = health(up, "--apply")
     assert (found["done"], found["held"]) == ([], [])
     assert [(it["part"], it["explains"], it["nodes"]) for it in found["findings"]] == [("leaf leaf01", True, TEN[:5])]
+
+
+def test_supplies_of_half_a_rack_that_lose_their_input_are_a_finding_of_its_feed(up: Hall) -> None:
+    """BMCs of both protocols tell of it; the feed is named once, and nothing is done to the hosts."""
+    for host in TEN[:5]:
+        faults.inject(target(up, host), EVENT, {"sensor": "power-supply"})
+    found = health(up, "--apply")
+    assert (found["done"], found["held"]) == ([], [])
+    [feed] = found["findings"]
+    assert (feed["code"], feed["explains"], feed["nodes"]) == ("power-critical", True, TEN[:5])
+    assert feed["part"].startswith("power ")
 
 
 def test_nine_of_ten_stay_up_when_all_have_lost_a_gpu(up: Hall) -> None:

@@ -84,7 +84,7 @@ def test_sensors_and_log_are_read_over_the_session_that_is_there(access: Access)
         ]
         entries = [ipmi_entry(event) for event in bmc.events()]
     assert [(entry.severity, entry.text, entry.source) for entry in entries] == [
-        ("warning", "CPU Temp: Upper non-critical", "SEL")
+        ("warning", "CPU Temp (Temperature): Upper non-critical", "SEL")
     ]
     assert entries[0].at[:4].isdigit()
 

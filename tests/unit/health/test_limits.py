@@ -50,6 +50,23 @@ def test_flaps_at_one_leaf_are_a_finding_of_the_leaf() -> None:
         assert hall.tick(after_s=200).steps == ()
 
 
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("power-critical", "power"),
+        ("fan-critical", "cooling"),
+        ("leak-critical", "cooling"),
+        ("other-warning", "cooling"),
+    ],
+)
+def test_what_bmcs_log_at_once_is_looked_for_where_it_comes_from(code: str, kind: str) -> None:
+    """Supplies without input are the feed's, and nobody is sent to a cooling unit for them."""
+    hall = Hall()
+    decision = hall.tick([event(node, "sel", code, T0 + 60, "psu 1") for node in TEN[:5]])
+    assert [(finding.part.partition(" ")[0], finding.explains) for finding in decision.findings] == [(kind, True)]
+    assert hall.done == []
+
+
 def test_flaps_that_a_burst_explains_withdraw_what_waits() -> None:
     """The first host of a burst may be told before the others: what was not begun for it is given up."""
     hall = Hall(spec=HealthSpec(limits=HealthLimits(max_node_actions_per_hour=1)))

@@ -18,6 +18,11 @@ def kernel_log(*lines: tuple[float, str], now: float = T0) -> str:
     return json.dumps({"lines": lines, "cursor": "s=1;i=2", "now": now, "cut": False})
 
 
+def logged(*entries: dict[str, str], now: str = "") -> str:
+    """Return the fact of a BMC's event log."""
+    return json.dumps({"now": now, "entries": entries, "cursor": "next", "full": []})
+
+
 def report(*slots: str) -> str:
     """Return a report of healthy GPUs in these slots."""
     gpus = "".join(f'<gpu id="00000000:{slot}:00.0"><serial>{slot}</serial></gpu>' for slot in slots)
@@ -26,7 +31,7 @@ def report(*slots: str) -> str:
 
 def test_a_lost_gpu_is_named_by_the_slot_that_was_seen_before() -> None:
     """One of two planned GPUs is gone, and it is known which; of a node never seen whole it is not."""
-    facts = {"kernel_log": kernel_log(), "gpu_report": report("40"), "event_log": "[]"}
+    facts = {"kernel_log": kernel_log(), "gpu_report": report("40"), "event_log": logged()}
     read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
     assert [(it.part, it.kind, it.count) for it in read.reading.events] == [("gpu 0000:48:00.0", "gpu-lost", 1)]
     strange = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), {})
@@ -86,16 +91,18 @@ def test_the_next_reading_asks_for_what_is_new() -> None:
     assert Wanted("r01-n01", 0, "", bmc=False).facts(Cursors()) == ["kernel_log", "disk_health"]
 
 
-def test_the_bmcs_cursor_is_the_time_of_its_last_entry() -> None:
-    """Entries that are no events move it too."""
+def test_the_bmcs_cursor_is_its_readers_own() -> None:
+    """Entries that are no events move it too; a BMC that says nothing leaves it where it was."""
     entries = [
         {"at": "2026-11-28T16:00:00+00:00", "severity": "critical", "text": "CPU 1: IERR", "source": "SEL"},
         {"at": "2026-11-28T16:05:00+00:00", "severity": "ok", "text": "power on", "source": "SEL"},
     ]
-    facts = {"kernel_log": kernel_log(), "gpu_report": report("40", "48"), "event_log": json.dumps(entries)}
+    facts = {"kernel_log": kernel_log(), "gpu_report": report("40", "48"), "event_log": logged(*entries)}
     read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN)
-    assert read.cursors.bmc == "2026-11-28T16:05:00+00:00"
+    assert read.cursors.bmc == "next"
     assert [it.code for it in read.reading.events] == ["processor-critical"]
+    silent = {name: fact for name, fact in facts.items() if name != "event_log"}
+    assert read_node(NVIDIA, (silent, {}), ASKED, read.cursors, SEEN).cursors.bmc == "next"
 
 
 def disk(*counted: int, **smart: int) -> str:

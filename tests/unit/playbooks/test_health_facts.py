@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from coldaisle.health.parsers.kernel import marks
 from coldaisle.health.readings import Cursors, Wanted, read_node
 from sim.light.disks import write_disk
 from sim.measures import DISK_MB_S
-from tests.unit.playbooks.tree_redfish import ROOT, Tree, at, collection, serve_tree
 
 XID = "NVRM: Xid (PCI:0000:58:00): 79, GPU has fallen off the bus."
 JOURNALCTL = """#!/bin/sh
@@ -83,41 +81,6 @@ def test_amds_counters_are_told_by_device_and_block(tmp_path: Path, monkeypatch:
         (tmp_path / "drm" / card).mkdir(parents=True)
         (tmp_path / "drm" / card / "device").symlink_to(ras.parent)
     assert json.loads(str(health_facts.FACTS["ras_counts"].read(""))) == {"0000:c3:00.0": {"umc": {"ue": 2, "ce": 0}}}
-
-
-def test_a_bmc_over_redfish_tells_what_is_newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries after the time that was asked for, the newest last."""
-    monkeypatch.setenv("BMC_USERNAME", "u")
-    monkeypatch.setenv("BMC_PASSWORD", "p")
-    system = f"{ROOT}/Systems/1"
-    tree: Tree = {ROOT: {"Systems": at(f"{ROOT}/Systems")}}
-    tree |= collection(f"{ROOT}/Systems", **{"1": {"LogServices": at(f"{system}/LogServices")}})
-    tree |= collection(f"{system}/LogServices", SEL={"Entries": at(f"{system}/SEL/Entries")})
-    logged = {
-        str(hour): {"Created": f"2026-11-28T{hour}:00:00Z", "Severity": "Critical", "Message": f"CPU IERR {hour}"}
-        for hour in (10, 11, 12)
-    }
-    tree |= collection(f"{system}/SEL/Entries", **logged)
-    with serve_tree(tree) as address:
-        params = {"address": f"http://127.0.0.1:{address}", "protocol": "redfish", "credentials": "env:BMC"}
-        body = json.loads(bmc_event_log.event_log(params, object(), "2026-11-28T10:00:00Z"))  # type: ignore[arg-type]  # Redfish needs no session
-    assert [it["text"] for it in body] == ["CPU IERR 11", "CPU IERR 12"]
-
-
-class Ipmi:
-    """A BMC over IPMI with one event, whose time pyghmi gives in this host's zone."""
-
-    def events(self) -> list[dict[str, Any]]:
-        """Return the event."""
-        return [{"severity": 2, "component": "CPU 1", "event": "IERR", "timestamp": "2026-11-28T16:00:00"}]
-
-
-def test_times_over_ipmi_get_their_zone() -> None:
-    """Without it a deploy host that does not keep UTC would be hours off."""
-    [found] = json.loads(bmc_event_log.event_log({"protocol": "ipmi"}, Ipmi(), ""))  # type: ignore[arg-type]  # all that is used
-    told = datetime.fromisoformat(found["at"])
-    assert told.astimezone(UTC) == datetime(2026, 11, 28, 16).astimezone().astimezone(UTC)
-    assert told.tzinfo is not None
 
 
 def test_a_bmc_without_a_log_says_so() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, BmcError, BusyError
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi_session import login_error, open_session, split
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_sel import SelReader
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_state import cache_folder
 from pyghmi.exceptions import PyghmiException
 from pyghmi.ipmi.command import Command
 
@@ -56,15 +58,21 @@ class IpmiBmc:
         """Yield pyghmi's readings of all sensors that the BMC describes."""
         yield from self._told(lambda: list(self._library().get_sensor_data()))
 
-    def events(self) -> Iterator[Any]:
-        """Yield pyghmi's events of the system event log, the oldest first."""
-        yield from self._told(lambda: list(self._library().get_event_log()))
+    def events(self, first: int = 0) -> Iterator[Any]:
+        """Yield pyghmi's events of the system event log, the oldest first, or from a record on."""
+        yield from self._told(lambda: SelReader(self._library()).read(first))
 
     def _library(self) -> Command:
-        """Return pyghmi's commands over this session, which it finds by what we are logged in with."""
+        """
+        Return pyghmi's commands over this session, which it finds by what we are logged in with.
+
+        What the BMC says of its sensors is some hundred commands; it is kept until the BMC says that it has changed.
+        """
         host, port = split(self._access.address)
         login = {"userid": self._access.username.encode(), "password": self._access.password.encode()}
-        return Command(bmc=host, port=port, keepalive=False, **login)
+        library = Command(bmc=host, port=port, keepalive=False, **login)
+        library.set_sdr_cachedir(str(cache_folder("sensors", self._access.address)))
+        return library
 
     def _told(self, call: Callable[[], list[Any]]) -> list[Any]:
         try:

@@ -62,12 +62,19 @@ class Service:
 
     def members(self, path: str | None) -> Iterator[dict[str, Any]]:
         """Yield the members of a collection over all its pages; none where there is no collection."""
+        for page in self.pages(path):
+            yield from map(self.whole, page.get("Members") or [])
+
+    def pages(self, path: str | None) -> Iterator[dict[str, Any]]:
+        """Yield the pages of a collection as they are; none where there is no collection."""
         while path:
             page = self.find(path) or {}
-            for member in page.get("Members") or []:
-                # Some BMCs put whole members into the collection, as $expand would.
-                yield member if len(member) > 1 else self.get(member["@odata.id"])
+            yield page
             path = page.get("Members@odata.nextLink")
+
+    def whole(self, member: dict[str, Any]) -> dict[str, Any]:
+        """Return a member of a collection: some BMCs put it there as it is, as $expand would, most a link to it."""
+        return member if len(member) > 1 else self.get(member["@odata.id"])
 
     def patch(self, path: str, **values: object) -> None:
         """Change a resource, with its ETag where it has one."""

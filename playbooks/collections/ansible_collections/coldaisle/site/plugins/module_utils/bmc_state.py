@@ -30,10 +30,19 @@ def state_folder() -> Path:
 
 def record_path(subject: str, address: str) -> Path:
     """Return where the record of a subject (`ipmi`, `accounts`, `lease`) of one BMC lies."""
-    name = "".join(
-        letter if letter.isalnum() or letter in ".-" else "_" for letter in address.partition("://")[2] or address
-    )
-    return state_folder() / f"{name}.{subject}.json"
+    return state_folder() / f"{_file_name(address)}.{subject}.json"
+
+
+def cache_folder(subject: str, address: str) -> Path:
+    """Return a folder for what a library keeps of one BMC; it is made where it is missing."""
+    folder = state_folder() / f"{_file_name(address)}.{subject}"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    return folder
+
+
+def _file_name(address: str) -> str:
+    plain = address.partition("://")[2] or address
+    return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in plain)
 
 
 def read_record(path: Path) -> dict[str, Any]:
