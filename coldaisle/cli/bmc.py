@@ -116,6 +116,33 @@ def log(
         print_log(found)
 
 
+@app.command(name="clear-log")
+def clear_log(
+    site: Site,
+    node: Node,
+    *,
+    name: Annotated[str | None, typer.Option("--log", help="The log, as 'bmc log' shows it: SEL, or 1/SEL.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Clear the logs of a node's BMC that are full, or the one that is named: a full log takes no new events.
+
+    What is in a log is kept first, in a file of the site's state folder, and it is read again afterwards.
+
+    Exit status: 0 cleared, or none is full, 3 the BMC does not tell or does not clear it.
+
+    Example: coldaisle bmc clear-log h100-pod r01-n01 --log SEL
+    """
+    from coldaisle.cli.bmc_clear import clear, print_cleared  # noqa: PLC0415
+
+    plan = _plan(site)
+    found = clear(_bmc(plan, node), plan.name, node, name)
+    if as_json:
+        print_json({"schema_version": "1", "node": node, "cleared": {log: str(file) for log, file in found.items()}})
+    else:
+        print_cleared(found)
+
+
 @app.command()
 def hold(site: Site, node: Node, *, why: Why, lasts: Lasts = "4h") -> None:
     """

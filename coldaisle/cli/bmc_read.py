@@ -45,21 +45,23 @@ WAIT_S = 60.0
 
 def read_sensors(bmc: BmcPlan) -> list[Sensor]:
     """Return what a BMC measures."""
-    return _read(bmc, redfish_sensors, lambda ipmi: [ipmi_sensor(reading) for reading in ipmi.sensors()])
+    return ask_bmc(bmc, redfish_sensors, lambda ipmi: [ipmi_sensor(reading) for reading in ipmi.sensors()])
 
 
 def read_log(bmc: BmcPlan, last: int) -> list[Entry]:
     """Return the newest entries of a BMC's logs, the newest last."""
-    return _read(
+    return ask_bmc(
         bmc,
         lambda service: redfish_log(service, last),
         lambda ipmi: newest((ipmi_entry(event) for event in ipmi.events()), last),
     )
 
 
-def _read(bmc: BmcPlan, redfish: Callable[[Service], Answer], ipmi: Callable[[IpmiBmc], Answer]) -> Answer:
+def ask_bmc(
+    bmc: BmcPlan, redfish: Callable[[Service], Answer], ipmi: Callable[[IpmiBmc], Answer], *, changes: bool = False
+) -> Answer:
     """
-    Ask a BMC over the protocol that the plan says it speaks.
+    Ask a BMC over the protocol that the plan says it speaks; who changes something is alone in that.
 
     Raises:
         typer.Exit: it does not tell; the message says why.
@@ -69,7 +71,7 @@ def _read(bmc: BmcPlan, redfish: Callable[[Service], Answer], ipmi: Callable[[Ip
 
     try:
         access = _access(bmc)
-        with connection(bmc.address, timeout_s=WAIT_S):
+        with connection(bmc.address, changes=changes, timeout_s=WAIT_S):
             if bmc.protocol == "redfish":
                 with closing(Service(access)) as service:
                     return redfish(service)

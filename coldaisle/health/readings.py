@@ -150,7 +150,7 @@ def _bmc(node: str, logged: Mapping[str, Any], asked: tuple[float, float]) -> li
     if shift_s:
         found.append(Event(node, "clock", "bmc", f"clock-{_side(shift_s)}", 1, asked[0], _off(shift_s), state=True))
     for log in logged.get("full", []):
-        said = f"the log {log} is full, or has dropped entries: coldaisle bmc log {node} shows it"
+        said = f"the log {log} is full, or has dropped entries: coldaisle bmc clear-log keeps and clears it"
         found.append(Event(node, f"log {log}", "bmc", "log-full", 1, asked[0], said, state=True))
     return found
 

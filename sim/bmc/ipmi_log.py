@@ -13,8 +13,8 @@ STORAGE = 0x0A
 SDR_INFO, RESERVE_SDR, GET_SDR = 0x20, 0x22, 0x23
 SEL_INFO, RESERVE_SEL, GET_ENTRY, CLEAR, GET_TIME = 0x40, 0x42, 0x43, 0x47, 0x48
 
-ABSENT, OUT_OF_RANGE, UNKNOWN = 0xCB, 0xC9, 0xC1
-"""Completion codes: no such record, a parameter out of range, no such command (table 5-2)."""
+ABSENT, OUT_OF_RANGE, CANCELED, UNKNOWN = 0xCB, 0xC9, 0xC5, 0xC1
+"""Completion codes: no such record, a parameter out of range, a reservation that is over, no such command (5.2)."""
 
 RESERVATION = bytes([1, 0])
 LAST = 0xFFFF
@@ -34,7 +34,7 @@ def storage_command(log: EventLog, command: int, data: bytes) -> Answer:
         RESERVE_SDR: lambda: (0, RESERVATION),
         GET_SDR: lambda: _sensor_record(*struct.unpack_from("<xxHBB", data)),
         SEL_INFO: lambda: (0, _sel_info(log)),
-        RESERVE_SEL: lambda: (0, RESERVATION),
+        RESERVE_SEL: lambda: (0, _reservation(log)),
         GET_ENTRY: lambda: _entry(log.entries(), *struct.unpack_from("<xxH", data)),
         CLEAR: lambda: _clear(log, data),
         GET_TIME: lambda: (0, struct.pack("<I", int(log.now()))),
@@ -63,11 +63,18 @@ def _entry(entries: list[Logged], record: int) -> Answer:
     return 0, struct.pack("<H", number + 1 if number < len(entries) else LAST) + head + body
 
 
+def _reservation(log: EventLog) -> bytes:
+    """Return a reservation, which holds until something is logged."""
+    return struct.pack("<H", len(log.entries()) + 1)
+
+
 def _clear(log: EventLog, data: bytes) -> Answer:
     """Erase the log, or tell that it is erased (31.9)."""
     if data[2:5] != CLEAR_WORD:
         return OUT_OF_RANGE, b""
     if data[5:6] == b"\xaa":
+        if data[:2] != _reservation(log):
+            return CANCELED, b""
         log.clear()
     return 0, bytes([ERASED])
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+import typer
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_facts import read_bmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_unread import NEWEST
 
+from coldaisle.cli import bmc_clear
+from coldaisle.files import write_whole
 from coldaisle.health.readings import Cursors, Read, Wanted, read_node
+from coldaisle.plan.model import BmcPlan
 from sim.bmc.event_log import CLOCK, MOST_ENTRIES, EventLog
 from sim.fault_records import record_fault
 from sim.state import State
@@ -28,11 +33,12 @@ NODE = Wanted("r01-n01", 0, "", bmc=True)
 class Bmc:
     """One BMC, and what health keeps of it from reading to reading."""
 
-    def __init__(self, folder: Path, address: str, protocol: str) -> None:
+    def __init__(self, folder: Path, address: str, protocol: Literal["redfish", "ipmi"]) -> None:
         """Begin with nothing known."""
-        self.log: EventLog = make_board(folder, USER, PASSWORD).log
+        self.board = make_board(folder, USER, PASSWORD)
+        self.log: EventLog = self.board.log
         self.state = State("test", folder)
-        self.protocol = protocol
+        self.protocol: Literal["redfish", "ipmi"] = protocol
         self._params: dict[str, Any] = {"address": address, "protocol": protocol, "credentials": "env:BMC"}
         self._params |= {"ca_file": None, "timeout_s": 5.0}
         self.kept = Cursors()
@@ -44,6 +50,19 @@ class Bmc:
         assert not errors
         found: dict[str, Any] = json.loads(str(seen[name]))
         return found
+
+    @property
+    def log_name(self) -> str:
+        """What its log is called."""
+        return "SEL" if self.protocol == "ipmi" else f"{self.board.uuid}/SEL"
+
+    def clear(self, name: str | None = None) -> dict[str, Path]:
+        """Clear as `coldaisle bmc clear-log` does."""
+        plan = BmcPlan(
+            address=self._params["address"], protocol=self.protocol, credentials="env:BMC",
+            mac=None, ca_file=None, boot_order=(), settings={},
+        )  # fmt: skip
+        return bmc_clear.clear(plan, "lab", "r01-n01", name)
 
     def reading(self) -> Read:
         """Return the node's reading, and go on from there the next time."""
@@ -135,6 +154,70 @@ def test_a_full_log_says_so_until_it_is_cleared(bmc: Bmc) -> None:
     assert bmc.told()[0][1] == "log-full"
     bmc.log.clear()
     assert bmc.told() == []
+
+
+def test_clearing_keeps_what_was_in_it_and_sees_it_gone(bmc: Bmc) -> None:
+    """One that is full is cleared unasked, another by its name; the file has all entries."""
+    bmc.log.add("memory")
+    bmc.log.add("pcie", begins=False)
+    assert bmc.clear() == {}
+    [(name, file)] = bmc.clear(bmc.log_name).items()
+    assert name == bmc.log_name
+    kept = json.loads(file.read_text())["entries"]
+    assert [it["severity"] for it in kept] == ["critical", "ok"]
+    assert bmc.log.entries() == []
+    bmc.log.add("temperature", count=MOST_ENTRIES + 1)
+    assert list(bmc.clear()) == [bmc.log_name]
+    assert not bmc.log.overflowed
+    assert bmc.told() == []
+
+
+def test_a_log_that_there_is_not_is_told_with_those_that_there_are(
+    bmc: Bmc, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And nothing is cleared."""
+    bmc.log.add("memory")
+    with pytest.raises(typer.Exit):
+        bmc.clear("Journal")
+    assert f"the BMC has no log Journal; it has {bmc.log_name}" in capsys.readouterr().err
+    assert len(bmc.log.entries()) == 1
+
+
+def test_a_log_that_cannot_be_kept_is_not_cleared(
+    bmc: Bmc, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A full disk costs no evidence."""
+    bmc.log.add("memory")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(bmc_clear, "write_whole", full)
+    with pytest.raises(typer.Exit):
+        bmc.clear(bmc.log_name)
+    assert "have:  No space left on device" in capsys.readouterr().err
+    assert len(bmc.log.entries()) == 1
+
+
+def test_what_is_logged_while_it_is_read_is_kept_too(bmc: Bmc, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over IPMI, where a reservation tells: it is read again, and one that logs without end is left as it is."""
+    if bmc.protocol != "ipmi":
+        pytest.skip("Redfish has no reservation")
+    plain, more = write_whole, ["pcie"]
+
+    def busy(path: Path, text: str, *, sync: bool) -> None:
+        plain(path, text, sync=sync)
+        if more:
+            bmc.log.add(more.pop())
+
+    monkeypatch.setattr(bmc_clear, "write_whole", busy)
+    bmc.log.add("memory")
+    [file] = bmc.clear("SEL").values()
+    assert len(json.loads(file.read_text())["entries"]) == 2
+    more += ["pcie"] * 9
+    with pytest.raises(typer.Exit):
+        bmc.clear("SEL")
+    assert len(bmc.log.entries()) == 3
 
 
 def test_a_log_without_news_is_one_command_over_ipmi(bmc: Bmc, monkeypatch: pytest.MonkeyPatch) -> None:

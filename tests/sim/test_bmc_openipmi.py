@@ -14,7 +14,9 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access, 
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts import rotate
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_accounts_ipmi import IpmiAccounts
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_ipmi import IpmiBmc
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log import ipmi_entry
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log import Entry, ipmi_entry
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log_clear import clear_ipmi
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_sel import sel_unread
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_sensors import Sensor, ipmi_sensor
 
 from coldaisle.discovery import rmcp
@@ -87,6 +89,20 @@ def test_sensors_and_log_are_read_over_the_session_that_is_there(access: Access)
         ("warning", "CPU Temp (Temperature): Upper non-critical", "SEL")
     ]
     assert entries[0].at[:4].isdigit()
+
+
+def test_the_log_is_read_from_its_last_entry_on_and_cleared(access: Access) -> None:
+    """A reading that has the mark of the one before finds nothing; what is cleared was handed over."""
+    kept: list[Entry] = []
+    with contextlib.closing(IpmiBmc(access)) as bmc:
+        first = sel_unread(bmc, {})
+        assert [entry.text for entry in first.entries] == ["CPU Temp (Temperature): Upper non-critical"]
+        assert sel_unread(bmc, first.marks).entries == []
+        assert clear_ipmi(bmc, None, lambda _, entries: kept.extend(entries)) == []
+        assert clear_ipmi(bmc, "SEL", lambda _, entries: kept.extend(entries)) == ["SEL"]
+        assert [entry.text for entry in kept] == [entry.text for entry in first.entries]
+        assert list(bmc.events()) == []
+        assert sel_unread(bmc, first.marks).entries == []
 
 
 def test_credentials_rotate_on_a_bmc_that_does_not_tell_who_is_disabled(access: Access) -> None:

@@ -35,7 +35,7 @@ def redfish_unread(service: Service, marks: Mapping[str, Any]) -> Unread:
         found, after[path], count = _unread(service, path, marks.get(path))
         entries += (redfish_entry(body, log.source) for body in found)
         now = now or str(log.service.get("DateTime") or log.owner.get("DateTime") or "")
-        if _is_full(log.service, count):
+        if is_full(log.service, count):
             full.append(log.source)
     return Unread(entries, after, now, full)
 
@@ -85,7 +85,7 @@ def _made(member: Member) -> tuple[str, str]:
     return str(member.get("Created") or ""), _id(member)
 
 
-def _is_full(log: Member, count: int) -> bool:
+def is_full(log: Member, count: int) -> bool:
     """Tell whether a log takes no more entries, or has lost some."""
     most = log.get("MaxNumberOfRecords")
     stops = log.get("OverWritePolicy") == "NeverOverWrites" and isinstance(most, int) and 0 < most <= count

@@ -73,7 +73,7 @@ def sel_unread(bmc: IpmiBmc, mark: Any) -> Unread:  # noqa: ANN401  # JSON
     if before.get("changes") == state.changes:
         return Unread([], before, "", full)
     events = _after(bmc, before.get("last")) if state.changes[0] else []
-    last = _identity(events[-1]) if events else before.get("last")
+    last = event_identity(events[-1]) if events else before.get("last")
     entries = [_zoned(ipmi_entry(event)) for event in events[-NEWEST:]]
     return Unread(entries, {"changes": state.changes, "last": last}, "", full)
 
@@ -87,12 +87,13 @@ def _after(bmc: IpmiBmc, last: list[int] | None) -> list[dict[str, Any]]:
             if error.kind != "refused":
                 raise
             found = []
-        if found and _identity(found[0]) == last:
+        if found and event_identity(found[0]) == last:
             return found[1:]
     return list(bmc.events())
 
 
-def _identity(event: dict[str, Any]) -> list[int]:
+def event_identity(event: dict[str, Any]) -> list[int]:
+    """Return what tells an event from all others: its record, which begins anew in a cleared log, and its time."""
     return [event["record_id"], event.get("timecode", 0)]
 
 
