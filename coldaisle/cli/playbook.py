@@ -71,22 +71,25 @@ def run_on_host(
 
 def _inventory_of_one(plan: SitePlan, host: str, *, touch: bool) -> Inventory:
     """Return a host's own inventory: Ansible reads and keeps all that it is given, and a site has thousands."""
-    try:
-        return part_of(inventory_of(plan, [host] if touch else []), [host])
-    except KeyError:
+    found = inventory_of(plan, [host] if touch else [], [host])
+    if host not in found["all"]["hosts"]:
         where = given() or f"the plan of site {plan.name}"
-        raise PlaybookError(
-            f"{where} has no host {host}\n  fix: run 'coldaisle node list {plan.name}' for its nodes"
-        ) from None
+        raise PlaybookError(f"{where} has no host {host}\n  fix: run 'coldaisle node list {plan.name}' for its nodes")
+    return found
 
 
-def inventory_of(plan: SitePlan, touch: Collection[str] = ()) -> Inventory:
-    """Return the inventory that commands work with: what the environment names (a hall's), else what the plan says."""
+def inventory_of(plan: SitePlan, touch: Collection[str] = (), hosts: Collection[str] | None = None) -> Inventory:
+    """
+    Return the inventory that commands work with: what the environment names (a hall's), else what the plan says.
+
+    With `hosts` it is that of these alone; one that is not there is left out.
+    """
     if own := given():
-        return load(own)
+        whole = load(own)
+        return whole if hosts is None else part_of(whole, whole["all"]["hosts"].keys() & set(hosts))
     from coldaisle.render.ansible import inventory  # noqa: PLC0415 - plans variables of all roles
 
-    return inventory(plan, touch=touch)
+    return inventory(plan, touch, hosts)
 
 
 def _environment(plan: SitePlan, settings: Path) -> dict[str, str]:
@@ -102,21 +105,11 @@ def _environment(plan: SitePlan, settings: Path) -> dict[str, str]:
 
 def forget_host_key(plan: SitePlan, host: str) -> None:
     """Forget the SSH key of a host: another machine stands there now, and brings its own."""
-    found = _variables_of(plan, host)
+    found = _inventory_of_one(plan, host, touch=False)["all"]["hosts"][host]
     file = KNOWN_HOSTS.search(str(found.get("ansible_ssh_common_args", "")))
     if file and Path(file[1]).exists():
         words = ["ssh-keygen", "-R", str(found["ansible_host"]), "-f", file[1]]
         subprocess.run(words, capture_output=True, check=False)  # one that is not there is forgotten
-
-
-def _variables_of(plan: SitePlan, host: str) -> Mapping[str, Any]:
-    """Return a host's variables in the inventory that playbooks run with."""
-    if own := given():
-        found: Mapping[str, Any] = load(own)["all"]["hosts"][host]
-        return found
-    from coldaisle.render.ansible import host_vars  # noqa: PLC0415 - plans variables of all roles
-
-    return host_vars(plan, host)
 
 
 def environment(sockets: Path) -> dict[str, str]:

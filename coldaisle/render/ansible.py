@@ -62,12 +62,13 @@ def code_digest(playbook: str) -> str:
     return total.hexdigest()
 
 
-def inventory(plan: SitePlan, touch: Collection[str] = ()) -> Vars:
+def inventory(plan: SitePlan, touch: Collection[str] = (), hosts: Collection[str] | None = None) -> Vars:
     """
     Return the inventory in the form of Ansible's YAML inventory plugin; each group lists its hosts in order.
 
     Args:
         plan: The site.
+        hosts: Those that it is to have; all unless they are named. One that the plan has not is left out.
         touch: Nodes that plays may touch although their state forbids it (in maintenance, say). Others of such a state
             are in the group `left_alone` and in none that a playbook works on.
     """
@@ -93,9 +94,12 @@ def inventory(plan: SitePlan, touch: Collection[str] = ()) -> Vars:
                     **({SHARED: shared[host]} if host in shared else {}),
                     **({EXECUTION_NODES: list(through[host])} if host in through else {}),
                 }
-                for host, variables in _all_vars(plan, switches)
+                for host, variables in _all_vars(plan, switches, hosts)
             },
-            "children": {group: {"hosts": {key: {} for key in members}} for group, members in groups.items()},
+            "children": {
+                group: {"hosts": {key: {} for key in members if hosts is None or key in hosts}}
+                for group, members in groups.items()
+            },
         }
     }
 
@@ -108,13 +112,16 @@ def _execution(execution: ExecutionPlan) -> Vars:
     return {"nodes": nodes, "runner_stands_in": execution.runner_stands_in}
 
 
-def _all_vars(plan: SitePlan, switches: Mapping[str, Vars]) -> Iterator[tuple[str, Vars]]:
-    """Give each host with its variables: the provisioner, switches, nodes."""
-    if plan.provisioning:
+def _all_vars(
+    plan: SitePlan, switches: Mapping[str, Vars], hosts: Collection[str] | None
+) -> Iterator[tuple[str, Vars]]:
+    """Give each host, of those that are wanted, with its variables: the provisioner, switches, nodes."""
+    if plan.provisioning and (hosts is None or plan.provisioning.host in hosts):
         yield plan.provisioning.host, _provisioner_vars(plan, plan.provisioning)
-    yield from switches.items()
+    yield from ((name, found) for name, found in switches.items() if hosts is None or name in hosts)
     for node in plan.nodes:
-        yield node.name, _node_vars(plan, node)
+        if hosts is None or node.name in hosts:
+            yield node.name, _node_vars(plan, node)
 
 
 def host_vars(plan: SitePlan, host: str) -> Vars:
@@ -125,16 +132,9 @@ def host_vars(plan: SitePlan, host: str) -> Vars:
         KeyError: the plan has no such host.
 
     """
-    provisioning = plan.provisioning
-    if provisioning and host == provisioning.host:
-        return _provisioner_vars(plan, provisioning)
-    node = next((node for node in plan.nodes if node.name == host), None)
-    if node is not None:
-        return _node_vars(plan, node)
-    switches = _switch_vars(plan)
-    if host not in switches:
-        raise KeyError(f"site {plan.name} has no host {host}")
-    return switches[host]
+    for _, variables in _all_vars(plan, _switch_vars(plan), [host]):
+        return variables
+    raise KeyError(f"site {plan.name} has no host {host}")
 
 
 def config_of(variables: Vars) -> str | None:
