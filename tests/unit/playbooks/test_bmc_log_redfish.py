@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import Access
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log_redfish import redfish_unread
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_service import Service
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_unread import NEWEST
 
 from tests.unit.playbooks.tree_redfish import ROOT, Tree, at, collection, serve_tree
 
@@ -91,6 +92,20 @@ def test_pages_with_the_newest_first_are_read_back_to_the_last_one(login: Callab
     assert texts(service, {path: {"Id": "4", "Created": "2026-11-27T00:00:00Z"}})[0] == ["2", "3", "4", "5"]
 
 
+def test_of_a_long_log_with_the_newest_first_no_more_is_read_than_is_sent(login: Callable[[Tree], Counted]) -> None:
+    """A log of ten thousand entries is two hundred pages, which nobody asks for at the first reading."""
+    tree = logging()
+    for page in range(1, 15):
+        numbers = range(750 - 50 * (page - 1), 750 - 50 * page, -1)
+        body = {"Members": [entry(str(number)) for number in numbers], "Members@odata.count": 750}
+        tree[f"{ENTRIES}/p{page}"] = body | {"Members@odata.nextLink": f"{ENTRIES}/p{page + 1}"}
+    tree[ENTRIES] = tree.pop(f"{ENTRIES}/p1")
+    service = login(tree)
+    first, _ = texts(service, {})
+    assert (first[0], first[-1], len(first)) == ("251", "750", NEWEST)
+    assert len(service.asked) == 10
+
+
 def test_ids_that_are_no_numbers_go_by_when_they_were_made(login: Callable[[Tree], Counted]) -> None:
     """OpenBMC numbers the events of a second; other words say nothing of the order."""
     tree = logging()
@@ -130,7 +145,9 @@ def test_the_bmcs_time_is_its_logs_or_its_managers(login: Callable[[Tree], Count
     tree[ENTRIES] = {"Members": []}
     assert redfish_unread(login(tree), {}).now == "2026-11-28T10:00:00+01:00"
     manager = f"{ROOT}/Managers/1"
-    tree = {ROOT: {"Managers": at(f"{ROOT}/Managers")}} | collection(f"{manager}/LogServices", Log={})
+    tree = {ROOT: {"Managers": at(f"{ROOT}/Managers")}} | collection(
+        f"{manager}/LogServices", Log={"Entries": at(f"{manager}/Log")}
+    )
     tree |= collection(
         f"{ROOT}/Managers", **{"1": {"DateTime": "2026-11-28T09:00:00Z", "LogServices": at(f"{manager}/LogServices")}}
     )

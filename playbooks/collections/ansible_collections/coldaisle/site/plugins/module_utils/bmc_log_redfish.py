@@ -31,7 +31,9 @@ def redfish_unread(service: Service, marks: Mapping[str, Any]) -> Unread:
     after: dict[str, Any] = {}
     now, full = "", []
     for log in redfish_logs(service):
-        path = log.entries or ""
+        path = log.entries
+        if path is None:
+            continue
         found, after[path], count = _unread(service, path, marks.get(path))
         entries += (redfish_entry(body, log.source) for body in found)
         now = now or str(log.service.get("DateTime") or log.owner.get("DateTime") or "")
@@ -53,7 +55,7 @@ def _unread(service: Service, path: str, mark: Member | None) -> tuple[list[Memb
 
 
 def _back_to(service: Service, path: str, mark: Member | None) -> tuple[list[Member], int]:
-    """Return the members of a log, where it has the newest first only the pages back to the mark; and the count."""
+    """Return the members of a log, and how many it has; where the newest come first only those that may be sent."""
     members: list[Member] = []
     count = 0
     for page in service.pages(path):
@@ -61,7 +63,7 @@ def _back_to(service: Service, path: str, mark: Member | None) -> tuple[list[Mem
         members += of_page
         count = int(page.get("Members@odata.count") or len(members))
         falls = len(of_page) > 1 and _number(of_page[0]) > _number(of_page[-1])
-        if falls and mark and any(_is(service, member, mark) for member in of_page):
+        if falls and (len(members) >= NEWEST or any(mark and _is(service, member, mark) for member in of_page)):
             break
     return members, count
 
