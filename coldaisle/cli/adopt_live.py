@@ -20,6 +20,7 @@ from coldaisle.cli.adopt_sources import UNTOLD_FILE, untold_text
 from coldaisle.cli.collection import use_collection
 from coldaisle.cli.exit_codes import ExitCode
 from coldaisle.cli.output import print_problems, write_output
+from coldaisle.cli.progress import progress
 from coldaisle.discovery import SourceError, from_range
 
 use_collection()
@@ -122,7 +123,8 @@ def _addresses(ranges: Sequence[str]) -> tuple[str, ...]:
 def _taken(live: Live) -> Taken:
     typer.echo(f"asking {live.name}", err=True)
     try:
-        return live.take()
+        with progress(live.name) as say:
+            return live.take(say)
     except AskError as error:
         _refuse([str(error)])
 

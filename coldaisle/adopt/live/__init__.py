@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Protocol, TypeVar
 
 from coldaisle.adopt.facts import Source, Untold
@@ -18,6 +19,14 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 Files = Mapping[str, str]
+
+Say = Callable[[str], None]
+"""Takes a line that says how far the asking is; from any thread."""
+
+
+def quiet(line: str) -> None:
+    """Tell nobody."""
+    del line
 
 
 class AskError(Exception):
@@ -39,16 +48,29 @@ class Live(Protocol):
     def name(self) -> str:
         """How it is called in messages: what it is, and where."""
 
-    def take(self) -> Taken:
+    def take(self, say: Say = quiet) -> Taken:
         """
-        Ask, and return all that was told.
+        Ask, and return all that was told; `say` is told how far it is.
 
         Raises:
             AskError: the source as a whole does not answer.
         """
 
 
-def beside(ask: Callable[[Item], Answer], items: Sequence[Item], at_once: int) -> list[Answer]:
-    """Ask for all items, so many at once, and return the answers in the order of the items."""
+def beside(
+    ask: Callable[[Item], Answer | str], items: Sequence[Item], at_once: int, say: Say = quiet
+) -> list[Answer | str]:
+    """Ask for all items, so many at once, and return the answers in the order of the items; one in words is none."""
+    asked, silent = count(1), count(1)
+    without = ""
+
+    def told(item: Item) -> Answer | str:
+        nonlocal without
+        answer = ask(item)
+        if isinstance(answer, str):
+            without = f", {next(silent)} without an answer"
+        say(f"{next(asked)} of {len(items)} asked{without}")
+        return answer
+
     with ThreadPoolExecutor(max(1, min(at_once, len(items)))) as pool:
-        return list(pool.map(ask, items))
+        return list(pool.map(told, items))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coldaisle.adopt.facts import Untold
-from coldaisle.adopt.live import Taken, beside
+from coldaisle.adopt.live import Say, Taken, beside, quiet
 
 Read = Callable[[str], Mapping[str, Any] | str]
 """Returns what the BMC at an address tells, or in words why it tells nothing."""
@@ -27,9 +27,9 @@ class RedfishLive:
         """How it is called in messages."""
         return f"redfish of {len(self.addresses)} BMCs"
 
-    def take(self) -> Taken:
+    def take(self, say: Say = quiet) -> Taken:
         """Ask all of them; who does not answer is named, and the others count."""
-        told = dict(zip(self.addresses, beside(self.read, self.addresses, self.at_once), strict=True))
+        told = dict(zip(self.addresses, beside(self.read, self.addresses, self.at_once, say), strict=True))
         files = {
             f"{address}.json": json.dumps({"address": address, **answer}, indent=1)
             for address, answer in told.items()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from coldaisle.adopt.facts import Untold
-from coldaisle.adopt.live import AskError, Taken
+from coldaisle.adopt.live import AskError, Say, Taken, quiet
 
 if TYPE_CHECKING:
     from lightkube import Client
@@ -33,18 +33,20 @@ class ClusterLive:
         """How it is called in messages."""
         return f"kubernetes {self._where}"
 
-    def take(self) -> Taken:
+    def take(self, say: Say = quiet) -> Taken:
         """Read nodes, and releases where the user may read secrets; AskError where the API does not answer."""
         import httpx2  # noqa: PLC0415 - of lightkube
         from lightkube import ApiError  # noqa: PLC0415
         from lightkube.resources.core_v1 import Node, Secret  # noqa: PLC0415
 
+        say("nodes")
         try:
             nodes = [{"kind": "Node", **node.to_dict()} for node in self._client.list(Node)]
         except (ApiError, httpx2.HTTPError) as error:
             raise AskError(f"{self.name}: {type(error).__name__}: {error}") from error
         untold: tuple[Untold, ...] = ()
         releases: list[dict[str, str]] = []
+        say("releases of Helm")
         try:
             secrets = [it.data or {} for it in self._client.list(Secret, namespace=ALL, labels={**HELM})]
             releases = list(releases_of(secrets))

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from coldaisle.adopt.facts import Source
-from coldaisle.adopt.live import AskError, Taken
+from coldaisle.adopt.live import AskError, Say, Taken, quiet
 from coldaisle.adopt.live.sources import NetBoxSource
 
 Row = dict[str, Any]
@@ -52,33 +52,35 @@ class NetBoxLive:
         """Leave the token out."""
         return f"NetBoxLive({self.asked.url})"
 
-    def take(self) -> Taken:
+    def take(self, say: Say = quiet) -> Taken:
         """Read every endpoint that a reader uses; AskError where one of them does not come whole."""
         kind = "Bearer" if self.token.startswith(V2_TOKEN) else "Token"
         headers = {"Authorization": f"{kind} {self.token}", "Accept": "application/json"}
         verify, base = _authority(self.asked.ca_file), f"{self.asked.url}/api/"
         with httpx.Client(base_url=base, headers=headers, timeout=self.asked.timeout_s, verify=verify) as client:
-            tables = dict(self._tables(client))
+            tables = dict(self._tables(client, say))
         return Taken({"netbox": {f"{name}.json": _whole(rows) for name, rows in tables.items()}})
 
-    def _tables(self, client: httpx.Client) -> Iterator[tuple[str, list[Row]]]:
+    def _tables(self, client: httpx.Client, say: Say) -> Iterator[tuple[str, list[Row]]]:
         site = self.asked.site
-        sites = self._rows(client, "dcim/sites", {"slug": site} if site else {})
+        sites = self._rows(client, say, "dcim/sites", {"slug": site} if site else {})
         if not sites:
             raise AskError(
                 f"{self.name}: there is no site {site or 'at all'}; look at its slug, and what the token may"
             )
         yield "sites", sites
-        found = {name: self._rows(client, f"dcim/{name}", {"site": site} if site else {}) for name in BY_SITE}
+        found = {name: self._rows(client, say, f"dcim/{name}", {"site": site} if site else {}) for name in BY_SITE}
         yield from found.items()
         devices = {row.get("name") for row in found["devices"]}
-        addresses = [row for row in self._rows(client, "ipam/ip-addresses", {}) if not site or _is_of(row, devices)]
+        addresses = [
+            row for row in self._rows(client, say, "ipam/ip-addresses", {}) if not site or _is_of(row, devices)
+        ]
         yield "ip-addresses", addresses
-        prefixes = self._rows(client, "ipam/prefixes", {})
+        prefixes = self._rows(client, say, "ipam/prefixes", {})
         inside = list(_ips(addresses))
         yield "prefixes", [row for row in prefixes if not site or _holds(row, inside)]
 
-    def _rows(self, client: httpx.Client, endpoint: str, query: Mapping[str, str]) -> list[Row]:
+    def _rows(self, client: httpx.Client, say: Say, endpoint: str, query: Mapping[str, str]) -> list[Row]:
         """Return every row of an endpoint; a table that changes between two pages is told, and not read in part."""
         rows: dict[Any, Row] = {}
         count: int | None = None
@@ -90,6 +92,7 @@ class NetBoxLive:
             count = page["count"]
             rows |= {row.get("id"): row for row in page["results"]}
             offset += len(page["results"])
+            say(f"{endpoint}: {offset} of {count}")
             if not page.get("next") or not page["results"]:
                 break
         if len(rows) != count:

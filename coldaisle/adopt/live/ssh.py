@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from coldaisle.adopt.facts import Untold
-from coldaisle.adopt.live import Taken, beside
+from coldaisle.adopt.live import Say, Taken, beside, quiet
 from coldaisle.adopt.live.sources import SshSource
 
 Role = Literal["host", "switch"]
@@ -64,11 +64,11 @@ class SshLive:
         """How it is called in messages."""
         return f"ssh to {len(self.hosts)} hosts and {len(self.switches)} switches"
 
-    def take(self) -> Taken:
+    def take(self, say: Say = quiet) -> Taken:
         """Ask all of them; who does not answer is named, and the others count."""
         wanted: list[tuple[str, Role]] = [(each, "host") for each in self.hosts]
         wanted += [(each, "switch") for each in self.switches]
-        told = beside(partial(_ask, self.asked), wanted, self.asked.at_once)
+        told = beside(partial(_ask, self.asked), wanted, self.asked.at_once, say)
         devices: dict[str, str] = {}
         neighbours: dict[str, str] = {}
         untold: list[Untold] = []

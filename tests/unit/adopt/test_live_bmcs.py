@@ -111,8 +111,11 @@ def test_only_so_many_are_asked_at_once_and_silent_ones_are_named() -> None:
         return "no-answer: off" if address.endswith(".3") else {"parts": {"system": [{"SerialNumber": address}]}}
 
     addresses = tuple(f"192.0.2.{number}" for number in range(1, 9))
-    taken = RedfishLive(addresses, read, 3).take()
+    said: list[str] = []
+    taken = RedfishLive(addresses, read, 3).take(said.append)
     assert most == [3]
+    assert len(said) == 8
+    assert "8 of 8 asked, 1 without an answer" in said
     facts = redfish.read(taken.files["redfish"]).facts
     serials = {fact.subject.name: fact.value for fact in facts if fact.field == "serial"}
     assert serials == {address: address for address in addresses if not address.endswith(".3")}
