@@ -25,6 +25,7 @@ class Count:
     listeners: list[Callable[[str], None]]
     asked: dict[str, bool] = field(default_factory=dict)
     said_at: float = field(default_factory=time.monotonic)
+    begun: bool = False
 
     def take(self, event: Event) -> None:
         """Take an event of the read, and say how far it is, now and then."""
@@ -34,9 +35,11 @@ class Count:
             self._say(time.monotonic())
 
     def _say(self, now: float) -> None:
-        if now - self.said_at < EVERY_S:
+        """Say it when it is time to, and at the end where something was said before: who follows it sees it end."""
+        ends = self.begun and len(self.asked) == self.total
+        if now - self.said_at < EVERY_S and not ends:
             return
-        self.said_at = now
+        self.said_at, self.begun = now, True
         for say in self.listeners:
             say(self.line())
 

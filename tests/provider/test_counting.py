@@ -36,10 +36,17 @@ def test_each_host_counts_once_and_who_could_not_tell_all_is_counted(monkeypatch
 
 
 def test_a_short_read_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first line comes after two seconds, and then one every two."""
+    """The first line comes after two seconds, then one every two, and one at the end."""
     now, said = 100.0, []
     monkeypatch.setattr("time.monotonic", lambda: now)
-    count = Count(9, [lambda line: said.append((now, line))], said_at=now)
-    for number, now in enumerate((101.0, 102.0, 103.0, 104.5), start=1):  # noqa: B007 - the clock
+    count = Count(5, [lambda line: said.append((now, line))], said_at=now)
+    for number, now in enumerate((101.0, 102.0, 103.0, 104.5, 104.6), start=1):  # noqa: B007 - the clock
         count.take(facts(f"h{number}"))
-    assert said == [(102.0, "2 of 9 hosts asked"), (104.5, "4 of 9 hosts asked")]
+    assert said == [
+        (102.0, "2 of 5 hosts asked"),
+        (104.5, "4 of 5 hosts asked"),
+        (104.6, "5 of 5 hosts asked"),
+    ]
+    short = Count(1, [lambda line: said.append((now, line))], said_at=now)
+    short.take(facts("h1"))
+    assert len(said) == 3
