@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +17,6 @@ from components.provider.plays import InitFailedError, PlayError
 from components.provider.run import RunError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.provider.conftest import Engine, Floor
 
 SECRET = "correct-horse-battery-staple"  # noqa: S105 - the value that must not be found
@@ -278,14 +279,13 @@ def test_a_secret_of_a_playbook_goes_nowhere(
 
 
 def holding(folder: Path, text: str) -> set[str]:
-    """Return the files below a folder that hold a text."""
+    """Return the files below a folder that hold a text; files and folders may go while we look."""
     found = set()
-    for path in folder.rglob("*"):
-        try:
-            if path.is_file() and text in path.read_text(errors="replace"):
-                found.add(path.name)
-        except OSError:
-            continue  # it was removed while we looked
+    for parent, _, names in os.walk(folder):
+        for path in (Path(parent) / name for name in names):
+            with contextlib.suppress(OSError):
+                if path.is_file() and text in path.read_text(errors="replace"):
+                    found.add(path.name)
     return found
 
 
