@@ -6,7 +6,10 @@ The collection reads a fact to set it and to find drift. Reading it by other mea
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import subprocess
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +23,7 @@ from coldaisle.render.ansible import inventory
 from coldaisle.spec import load_site, site_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from testinfra.host import Host
 
@@ -122,13 +125,20 @@ READERS: Mapping[str, Reader] = {
 }
 
 
-def _connect(name: str) -> Host:
-    """Return a host as testinfra sees it, over the SSH connection that playbooks use."""
-    hosts = inventory(plan_site(load_site(SITE)))["all"]["hosts"]
+@contextlib.contextmanager
+def _connected(name: str) -> Iterator[Host]:
+    """Give a host as testinfra sees it: one login for all questions, since on an emulated guest each takes seconds."""
+    hosts = inventory(plan_site(load_site(SITE)), hosts=[name])["all"]["hosts"]
     how = {key.removeprefix("ansible_"): str(value) for key, value in hosts[name].items()}
     key_file = str(Path(how["ssh_private_key_file"]).expanduser())
-    address = f"ssh://{how['user']}@{how['host']}"
-    return testinfra.get_host(address, ssh_identity_file=key_file, ssh_extra_args=how.get("ssh_common_args", ""))
+    address = f"{how['user']}@{how['host']}"
+    options = how.get("ssh_common_args", "")
+    with tempfile.TemporaryDirectory(prefix="ca-") as folder:
+        socket = f"{folder}/ssh"
+        yield testinfra.get_host(
+            f"ssh://{address}", ssh_identity_file=key_file, ssh_extra_args=options, controlpath=socket
+        )
+        subprocess.run(["ssh", "-o", f"ControlPath={socket}", "-O", "exit", address], capture_output=True, check=True)
 
 
 def _facts(name: str) -> Facts:
@@ -147,8 +157,8 @@ def _read(host: Host, fact: str) -> Fact:
 @pytest.mark.parametrize("name", ["r01-n01", "r01-n02", "r02-n01"])
 def test_host_is_as_planned_in_its_own_words(name: str) -> None:
     """What a host's own commands say of every planned fact fits the plan."""
-    host = _connect(name)
     planned = {fact: value for fact, value in _facts(name).items() if fact.partition(".")[0] not in NEEDS_CLUSTER}
-    seen = {fact: _read(host, fact) for fact in planned}
+    with _connected(name) as host:
+        seen = {fact: _read(host, fact) for fact in planned}
     wrong = {fact: (value, seen[fact]) for fact, value in planned.items() if not same(fact, value, seen[fact])}
     assert wrong == {}
