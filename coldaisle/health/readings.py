@@ -100,7 +100,7 @@ def read_node(
     events += disk_events(wanted.node, disks, before.disks, at)
     events += _ras(wanted.node, facts.get(RAS_COUNTS, "{}"), at)
     logged = json.loads(facts.get(EVENT_LOG, "{}"))
-    events += _bmc(wanted.node, logged, asked)
+    events += _bmc(wanted.node, logged, asked, first=not before.bmc)
     events += _clock_off(wanted.node, shift_s, at)
     complete = not any(note.partition(":")[0] in OF_HOST for note in notes)
     bmc_cursor = logged.get("cursor", before.bmc)
@@ -142,11 +142,11 @@ def _off(shift_s: float) -> str:
     return f"{said}; the times of its lines are corrected by that"
 
 
-def _bmc(node: str, logged: Mapping[str, Any], asked: tuple[float, float]) -> list[Event]:
-    """Return what a BMC has logged, and what is wrong with its clock and its logs."""
+def _bmc(node: str, logged: Mapping[str, Any], asked: tuple[float, float], *, first: bool) -> list[Event]:
+    """Return what a BMC has logged, and what is wrong with its clock and its logs; all but a first reading is news."""
     now = seconds(logged.get("now", ""))
     shift_s = 0.0 if now is None else _shift_s(now, asked)
-    found = bmc_events(node, logged.get("entries", []), shift_s)
+    found = bmc_events(node, logged.get("entries", []), shift_s, None if first else asked[0])
     if shift_s:
         found.append(Event(node, "clock", "bmc", f"clock-{_side(shift_s)}", 1, asked[0], _off(shift_s), state=True))
     for log in logged.get("full", []):

@@ -32,23 +32,31 @@ PART = re.compile(r"\b(dimm|psu|fan|cpu|slot|drive|gpu)[\s_#-]*([a-z]?\d+[a-z]?\
 GOOD_NEWS = re.compile(r"\b(deassert\w*|de-asserted|returned to normal|presence detected|ok)\b", re.IGNORECASE)
 
 
-def bmc_events(node: str, entries: Iterable[Mapping[str, str]], shift_s: float = 0.0) -> list[Event]:
+SET_SINCE = datetime(2010, 1, 1, tzinfo=UTC).timestamp()
+"""A time before this one is of a clock that nobody has set yet: BMCs begin in 1970, or in 2000."""
+
+
+def bmc_events(
+    node: str, entries: Iterable[Mapping[str, str]], shift_s: float = 0.0, untimed: float | None = None
+) -> list[Event]:
     """
-    Return what entries with `at`, `severity`, `text` and `source` tell; those without a time cannot be placed.
+    Return what entries with `at`, `severity`, `text` and `source` tell.
 
     Args:
         node: The node of the BMC.
         entries: As coldaisle's reader gives them.
         shift_s: What is added to the BMC's own time.
+        untimed: When those were that have no time, or one of a clock that was not set; without it they are passed over.
     """
     found = []
     for entry in entries:
-        at = seconds(entry.get("at", ""))
+        own = seconds(entry.get("at", ""))
+        at = untimed if own is None or own + shift_s < SET_SINCE else own + shift_s
         bad = entry.get("severity") in {"warning", "critical"} and not GOOD_NEWS.search(entry["text"])
         if at is not None and bad:
             topic = next((name for name, words in TOPICS if words.search(entry["text"])), "other")
             code = f"{topic}-{entry['severity']}"
-            found.append(Event(node, _part(entry["text"], topic), "sel", code, 1, at + shift_s, entry["text"]))
+            found.append(Event(node, _part(entry["text"], topic), "sel", code, 1, at, entry["text"]))
     return found
 
 

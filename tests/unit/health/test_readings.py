@@ -105,6 +105,21 @@ def test_the_bmcs_cursor_is_its_readers_own() -> None:
     assert read_node(NVIDIA, (silent, {}), ASKED, read.cursors, SEEN).cursors.bmc == "next"
 
 
+def test_news_of_a_bmc_whose_clock_was_not_set_yet_are_of_now() -> None:
+    """It began in 1970, logged, and was set right before anybody asked; of a first reading nobody knows when it was."""
+    entries = [
+        {"at": "1970-01-01T00:03:00+00:00", "severity": "critical", "text": "CPU 1: IERR", "source": "SEL"},
+        {"at": "", "severity": "critical", "text": "DIMM A1: uncorrectable ECC", "source": "SEL"},
+    ]
+    facts = {"kernel_log": kernel_log(), "gpu_report": report("40", "48"), "event_log": logged(*entries)}
+    read = read_node(NVIDIA, (facts, {}), ASKED, Cursors(bmc="{}"), SEEN)
+    assert {(it.code, it.seen_at) for it in read.reading.events} == {
+        ("processor-critical", T0),
+        ("memory-critical", T0),
+    }
+    assert read_node(NVIDIA, (facts, {}), ASKED, Cursors(), SEEN).reading.events == ()
+
+
 def disk(*counted: int, **smart: int) -> str:
     """Return the fact of a host with one NVMe drive."""
     return json.dumps({"nvme0n1": {"serial": "S1", "counted": counted, "smart": smart}})
