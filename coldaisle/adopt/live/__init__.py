@@ -8,9 +8,8 @@ one that was adopted from exports differ in nothing. Asking changes nothing: eve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Protocol, TypeVar
 
 from coldaisle.adopt.facts import Source, Untold
@@ -21,7 +20,7 @@ Answer = TypeVar("Answer")
 Files = Mapping[str, str]
 
 Say = Callable[[str], None]
-"""Takes a line that says how far the asking is; from any thread."""
+"""Takes a line that says how far the asking is."""
 
 
 def quiet(line: str) -> None:
@@ -61,16 +60,10 @@ def beside(
     ask: Callable[[Item], Answer | str], items: Sequence[Item], at_once: int, say: Say = quiet
 ) -> list[Answer | str]:
     """Ask for all items, so many at once, and return the answers in the order of the items; one in words is none."""
-    asked, silent = count(1), count(1)
-    without = ""
-
-    def told(item: Item) -> Answer | str:
-        nonlocal without
-        answer = ask(item)
-        if isinstance(answer, str):
-            without = f", {next(silent)} without an answer"
-        say(f"{next(asked)} of {len(items)} asked{without}")
-        return answer
-
+    silent = 0
     with ThreadPoolExecutor(max(1, min(at_once, len(items)))) as pool:
-        return list(pool.map(told, items))
+        answers = [pool.submit(ask, item) for item in items]
+        for asked, done in enumerate(as_completed(answers), start=1):
+            silent += isinstance(done.result(), str)
+            say(f"{asked} of {len(items)} asked" + (f", {silent} without an answer" if silent else ""))
+    return [answer.result() for answer in answers]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 
 import pytest
@@ -61,7 +61,7 @@ def entry(name: str, minute: int = 0) -> dict[str, str]:
     return {"@odata.id": f"{ENTRIES}/{name}", "Id": name, "Created": made, "Severity": "Critical", "Message": name}
 
 
-def texts(service: Service, marks: dict[str, object]) -> tuple[list[str], dict[str, object]]:
+def texts(service: Service, marks: Mapping[str, object]) -> tuple[list[str], Mapping[str, object]]:
     """Return what is new, and the next marks."""
     found = redfish_unread(service, marks)
     return [it.text for it in found.entries], found.marks

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible_collections.coldaisle.site.plugins.module_utils import bmc_event_log, disk_facts, health_facts
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc import BmcError
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_sel import sel_unread
 from ansible_collections.coldaisle.site.plugins.module_utils.host import FactError
 from ansible_collections.coldaisle.site.plugins.module_utils.node import Cluster
 from lightkube.resources.core_v1 import Node
@@ -81,6 +83,27 @@ def test_amds_counters_are_told_by_device_and_block(tmp_path: Path, monkeypatch:
         (tmp_path / "drm" / card).mkdir(parents=True)
         (tmp_path / "drm" / card / "device").symlink_to(ras.parent)
     assert json.loads(str(health_facts.FACTS["ras_counts"].read(""))) == {"0000:c3:00.0": {"umc": {"ue": 2, "ce": 0}}}
+
+
+class Ipmi:
+    """A BMC over IPMI with one event, whose time pyghmi gives in this host's zone."""
+
+    def command(self, *_: object) -> bytes:
+        """Return how its log stands."""
+        return bytes([0x51, 1, *[0] * 12])
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the event."""
+        event = {"severity": 2, "component": "CPU 1", "event": "IERR", "timestamp": "2026-11-28T16:00:00"}
+        return [{"record_id": 1, "timecode": 1, **event}]
+
+
+def test_times_over_ipmi_get_their_zone() -> None:
+    """Without it a deploy host that does not keep UTC would be hours off."""
+    [found] = sel_unread(Ipmi(), {}).entries  # type: ignore[arg-type]  # all that is used
+    told = datetime.fromisoformat(found.at)
+    assert told.astimezone(UTC) == datetime(2026, 11, 28, 16).astimezone().astimezone(UTC)
+    assert told.tzinfo is not None
 
 
 def test_a_bmc_without_a_log_says_so() -> None:

@@ -19,7 +19,7 @@ from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log import (
     redfish_entry,
     redfish_logs,
 )
-from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log_redfish import is_full
+from ansible_collections.coldaisle.site.plugins.module_utils.bmc_log_redfish import is_full, mark_of
 from ansible_collections.coldaisle.site.plugins.module_utils.bmc_sel import (
     SOURCE,
     STORAGE,
@@ -97,11 +97,7 @@ def _clear_redfish(service: Service, log: RedfishLog, keep: Keep) -> None:
     before = list(service.members(log.entries))
     keep(log.source, [redfish_entry(body, log.source) for body in before])
     service.post(action["target"], {})
-    _seen_gone(log.source, map(_identity, before), map(_identity, service.members(log.entries)))
-
-
-def _identity(body: dict[str, Any]) -> tuple[Any, Any]:
-    return body.get("Id"), body.get("Created")
+    _seen_gone(log.source, map(mark_of, before), map(mark_of, service.members(log.entries)))
 
 
 def _cleared(bmc: IpmiBmc, reservation: bytes, before: SelState) -> bool:

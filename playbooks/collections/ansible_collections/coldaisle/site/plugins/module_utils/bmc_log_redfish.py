@@ -51,7 +51,7 @@ def _unread(service: Service, path: str, mark: Member | None) -> tuple[list[Memb
     if mark and any(_is(service, member, mark) for member in members):
         members = [member for member in members if order(member) > order(mark)]
     bodies = [service.whole(member) for member in sorted(members, key=order)[-NEWEST:]]
-    return bodies, {"Id": _id(bodies[-1]), "Created": bodies[-1].get("Created")} if bodies else mark, count
+    return bodies, mark_of(bodies[-1]) if bodies else mark, count
 
 
 def _back_to(service: Service, path: str, mark: Member | None) -> tuple[list[Member], int]:
@@ -69,7 +69,12 @@ def _back_to(service: Service, path: str, mark: Member | None) -> tuple[list[Mem
 
 
 def _is(service: Service, member: Member, mark: Member) -> bool:
-    return _id(member) == mark["Id"] and bool(service.whole(member).get("Created") == mark["Created"])
+    return _id(member) == mark["Id"] and mark_of(service.whole(member)) == mark
+
+
+def mark_of(entry: Member) -> Member:
+    """Return what tells a whole entry from all others, also from one of the same Id before the log was cleared."""
+    return {"Id": _id(entry), "Created": entry.get("Created")}
 
 
 def _id(member: Member) -> str:

@@ -7,6 +7,7 @@ Each entry is a command, and a log holds thousands; a burst of commands silences
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ def sel_state(bmc: IpmiBmc) -> SelState:
     return SelState(changes, bool(flags & OVERFLOW))
 
 
-def sel_unread(bmc: IpmiBmc, mark: Any) -> Unread:  # noqa: ANN401  # JSON
+def sel_unread(bmc: IpmiBmc, mark: Mapping[str, Any]) -> Unread:
     """
     Return the entries after those of a mark, and the next mark.
 
@@ -68,12 +69,11 @@ def sel_unread(bmc: IpmiBmc, mark: Any) -> Unread:  # noqa: ANN401  # JSON
     clears the log. Where that entry is not there any more all are new.
     """
     state = sel_state(bmc)
-    before = mark if isinstance(mark, dict) else {}
     full = [SOURCE] if state.overflow else []
-    if before.get("changes") == state.changes:
-        return Unread([], before, "", full)
-    events = _after(bmc, before.get("last")) if state.changes[0] else []
-    last = event_identity(events[-1]) if events else before.get("last")
+    if mark.get("changes") == state.changes:
+        return Unread([], mark, "", full)
+    events = _after(bmc, mark.get("last")) if state.changes[0] else []
+    last = event_identity(events[-1]) if events else mark.get("last")
     entries = [_zoned(ipmi_entry(event)) for event in events[-NEWEST:]]
     return Unread(entries, {"changes": state.changes, "last": last}, "", full)
 

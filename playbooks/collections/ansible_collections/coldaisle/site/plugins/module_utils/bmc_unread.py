@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +26,12 @@ class Unread:
     """
 
     entries: list[Entry]
-    marks: Any
+    marks: Mapping[str, Any]
     now: str
     full: list[str]
 
     def as_json(self) -> str:
         """Return it as the value of a fact; the marks are a text of their own there, the cursor of the next reading."""
         entries = [entry.as_json() for entry in self.entries]
-        body = {"now": self.now, "entries": entries, "cursor": json.dumps(self.marks), "full": self.full}
+        body = {"now": self.now, "entries": entries, "cursor": json.dumps(dict(self.marks)), "full": self.full}
         return json.dumps(body)
